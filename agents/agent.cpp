@@ -83,6 +83,7 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
                  [&](const MessageRefused& refused) { note_refused(context, refused); },
                  [&](const BusReplied& reply) { counters_.foreign_replies += units_.replied(context, reply) ? 0U : 1U; },
                  [&](const InterlockChanged& change) { contact(context, change); },
+                 [&](const TrainingReady& ready) { barrier_.receive(context, ready); },
                  [&](const TrafficReceived& received) { traffic_.receive(context.now, received.reported); },
                  [&](const Appended& appended) {
                    if (appended.snapshot_due) {
@@ -341,7 +342,7 @@ void Agent::latch(StepContext context) {
   units_.bar_light(true);
   timelines_.stop_all();
   grants_.halt();
-  barrier_.end();
+  barrier_.end(context);
   darken_lasers(context);
   const Error refusal = interlock_.refusal(options_.node);
   commit_.trouble(context, refusal);

@@ -11,7 +11,6 @@
 
 #include "agents/agent.hpp"
 #include "agents/agent_metrics.hpp"
-#include "agents/traffic/inspector_reader.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario/scenario_file.hpp"
@@ -22,7 +21,6 @@
 #include "runtime/clock.hpp"
 #include "runtime/contact_watch.hpp"
 #include "runtime/host.hpp"
-#include "runtime/inspector_feed.hpp"
 #include "runtime/journal/sqlite_store.hpp"
 #include "runtime/lanes.hpp"
 #include "runtime/log.hpp"
@@ -39,6 +37,7 @@
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/transport_metrics.hpp"
 #include "sim_backend/judge/light_log.hpp"
+#include "sim_backend/training/training_links.hpp"
 #include "sim_backend/world/fault_model.hpp"
 #include "sim_backend/world/sim_bus.hpp"
 
@@ -56,6 +55,7 @@ struct CommandLine {
   std::string controller;
   std::uint32_t process = 0;
   std::string inspector_dir;  ///< empty: nobody tells of traffic
+  std::string training_dir;   ///< empty: training processes are stood in for
   bool faults = false;        ///< the scenario's device faults happen
   std::string metrics;        ///< where Prometheus finds them; empty: nowhere
 
@@ -277,11 +277,14 @@ Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const CommandLine&
 }
 
 Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const Scenario& scenario, const HostSeams& shared,
-                                         AgentTransport& transport, PeerLinks& peers, SqliteStore& store) {
+                                         const std::vector<std::unique_ptr<TrainingLink>>& training, AgentTransport& transport,
+                                         PeerLinks& peers, SqliteStore& store) {
   std::vector<Hosted> hosted;
   const std::uint64_t boot_id = fresh_boot_id();
-  for (const NodeId node : nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const NodeId node = nodes[i];
     HostSeams seams = shared;
+    seams.training = [link = training[i].get()](const TrainingWord& word) { link->tell(word); };
     auto port = transport.port(node);
     if (!port) {
       return std::unexpected(port.error());
@@ -290,50 +293,9 @@ Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const
     seams.storage = &store.stream(format_text("node-{}", node.value));
     hosted.push_back(make_hosted(node, scenario, seams));
     LOOM_TRY(hosted.back().host->start(boot_id + node.value));
+    training[i]->begin(*hosted.back().host);
   }
   return hosted;
-}
-
-constexpr std::string_view kNodeMark = "{node}";
-
-/// Where the training processes of this node dump. Errors: invalid_argument (many nodes, and no place for the node's name).
-Result<std::string> inspector_folder(const std::string& pattern, const Node& node, std::size_t nodes) {
-  const std::size_t mark = pattern.find(kNodeMark);
-  if (mark == std::string::npos && nodes > 1) {
-    return fail(ErrorCode::invalid_argument, format_text("--inspector-dir {}: this process hosts {} nodes, so the name of the "
-                                                         "node must be in it; nearest: --inspector-dir {}/{{node}}",
-                                                         pattern, nodes, pattern));
-  }
-  std::string folder = pattern;
-  return mark == std::string::npos ? folder : folder.replace(mark, kNodeMark.size(), node.name);
-}
-
-/// A feed a node, whose news its agent hears on the loop's thread.
-Result<std::vector<std::unique_ptr<InspectorFeed>>> watch_traffic(const std::string& pattern, const Post& post,
-                                                                  const Fabric& fabric, const std::vector<NodeId>& nodes,
-                                                                  const std::vector<Hosted>& hosted) {
-  std::vector<std::unique_ptr<InspectorFeed>> feeds;
-  for (std::size_t i = 0; !pattern.empty() && i < nodes.size(); ++i) {
-    auto folder = inspector_folder(pattern, fabric.nodes[nodes[i].value], nodes.size());
-    if (!folder) {
-      return std::unexpected(folder.error());
-    }
-    auto reader = std::make_shared<InspectorReader>();
-    InspectorSink sink{
-        [reader](std::uint64_t file, std::string_view bytes, bool restarted) { reader->read(file, bytes, restarted); },
-        [reader](std::uint64_t file) { reader->forget(file); }, [reader] { return reader->take(); }};
-    feeds.push_back(std::make_unique<InspectorFeed>(InspectorFeedOptions{*std::move(folder)}, std::move(sink),
-                                                    [post, host = hosted[i].host.get()](TrafficReported reported) {
-                                                      post([host, reported = std::move(reported)] {
-                                                        if (reported.refused > 0) {
-                                                          log_warning(format_text("traffic: {} lines refused, the last: {}",
-                                                                                  reported.refused, reported.fault));
-                                                        }
-                                                        host->deliver(TrafficReceived{reported});
-                                                      });
-                                                    }));
-  }
-  return feeds;
 }
 
 /// A watch a contact that covers any of our nodes, whose agents hear of it on the loop's thread. Each process watches for
@@ -471,7 +433,11 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   seams.time = loop->get();
   seams.registers = &units;
   seams.alarm = [](const Alarm& alarm) { log_warning(format_text("{} (try: {})", alarm.evidence, alarm.next_command)); };
-  const auto hosted = start_agents(nodes, scenario, seams, **transport, **peers, **store);
+  const auto training = open_training({command_line.inspector_dir, command_line.training_dir}, **loop, scenario, nodes);
+  if (!training) {
+    return give_up(training.error());
+  }
+  const auto hosted = start_agents(nodes, scenario, seams, *training, **transport, **peers, **store);
   if (!hosted) {
     return give_up(hosted.error());
   }
@@ -486,10 +452,6 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
     faults.emplace(**loop, simulated, scenario, files);
   }
   const GrantLogFile grant_log(**loop, files.grant_log(command_line.process), *hosted);
-  const auto feeds = watch_traffic(command_line.inspector_dir, (*loop)->poster(), *scenario.fabric, nodes, *hosted);
-  if (!feeds) {
-    return give_up(feeds.error());
-  }
   (*loop)->on_signal({});
   (*loop)->run();
   log_info("lightloom-agent: stopped");
@@ -528,6 +490,9 @@ int main(int argc, char** argv) {
   app.add_option("--controller", command_line.controller, "ZeroMQ endpoint, instead of the state folder's");
   app.add_option("--inspector-dir", command_line.inspector_dir,
                  "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
+  app.add_option("--training-dir", command_line.training_dir,
+                 "Folder of sockets by which training processes say when an iteration begins: DIR/NODE.sock; without it a "
+                 "stand-in computes as the model does (docs/training_processes.md)");
   app.add_option("--metrics", command_line.metrics,
                  "Serve Prometheus metrics there, on loopback: 127.0.0.1:9102; port 0 is any free one (docs/metrics.md)")
       ->type_name("ADDRESS:PORT");

@@ -11,6 +11,7 @@
 
 #include "core/circuit.hpp"
 #include "core/ids.hpp"
+#include "core/messages/training.hpp"
 #include "core/plan.hpp"
 #include "core/schedule.hpp"
 #include "core/time.hpp"
@@ -65,6 +66,7 @@ struct JobSpec {
   JobOptions options{};
   Transmit transmit = Transmit::slots;
   bool adapt = false;  ///< planned anew when its measured demand says so (docs/live_demand.md)
+  PacedBy paced_by = PacedBy::model;
   bool operator==(const JobSpec&) const = default;
 };
 

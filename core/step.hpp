@@ -14,6 +14,7 @@
 #include "core/journal/journal.hpp"
 #include "core/message.hpp"
 #include "core/messages/one_of.hpp"
+#include "core/messages/training.hpp"
 #include "core/planning.hpp"
 #include "core/time.hpp"
 #include "core/traffic.hpp"
@@ -88,7 +89,7 @@ struct TrafficReceived {
 };
 
 using Event = OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                    InterlockChanged, TrafficReceived, KeysChanged>;
+                    InterlockChanged, TrafficReceived, KeysChanged, TrainingReady>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 
@@ -119,8 +120,12 @@ struct MakePlan {
 struct RaiseAlarm {
   Alarm alarm;
 };
+/// To the training process of this agent's node.
+struct TellTraining {
+  TrainingWord word;
+};
 
-using Effect = OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;
+using Effect = OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining>;
 
 /// Collects the effects of one step in order. The host clears and re-uses it, so a warm sink does not allocate.
 class EffectSink {

@@ -77,6 +77,7 @@ struct EventWriter {
     }
   }
   void operator()(const TrafficReceived&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
+  void operator()(const TrainingReady&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };
 
 void read_start(wire::Check& check, const wire::TapedStart& in, TapedEvent& out) {

@@ -113,6 +113,7 @@ void to_wire(const loom::JobSpec& in, JobSpec& out) {
   }
   out.set_transmits_by_grants(in.transmit == Transmit::grants);
   out.set_adapt(in.adapt);
+  out.set_paced_by_training(in.paced_by == PacedBy::training);
 }
 
 /// Journals of before had an enumeration and its groups.
@@ -152,6 +153,7 @@ loom::JobSpec from_wire(Check& check, const JobSpec& in) {
   out.options = options_from_wire(check, in);
   out.transmit = in.transmits_by_grants() ? Transmit::grants : Transmit::slots;
   out.adapt = in.adapt();
+  out.paced_by = in.paced_by_training() ? PacedBy::training : PacedBy::model;
   return out;
 }
 

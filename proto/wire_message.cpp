@@ -253,6 +253,51 @@ static loom::DeviceReset from_wire(Check& check, const DeviceReset& in) {
 
 static void set_body(const loom::GrantPlaneMessage& in, Envelope& out) { to_wire(in, *out.mutable_grant_plane_message()); }
 
+static void to_wire(const loom::IterationLedger& in, IterationLedger& out) {
+  out.set_light_ns(in.light.count());
+  out.set_compute_ns(in.compute.count());
+  out.set_waited_ns(in.waited.count());
+  out.set_dark_ns(in.dark.count());
+  out.set_lead_ns(in.lead.count());
+}
+static loom::IterationLedger from_wire(Check& check, const IterationLedger& in) {
+  return {check.duration("light_ns", in.light_ns()), check.duration("compute_ns", in.compute_ns()),
+          check.duration("waited_ns", in.waited_ns()), check.duration("dark_ns", in.dark_ns()),
+          check.duration("lead_ns", in.lead_ns())};
+}
+
+static void to_wire(const loom::SlowIteration& in, SlowIteration& out) {
+  out.set_iteration_number(static_cast<std::int64_t>(in.iteration));
+  out.set_length_ns(in.length.count());
+  out.set_cause(enum_to_wire<DelayCause>(in.cause));
+  out.set_node_id(in.node.value);
+  if (in.device) {
+    out.set_device_id(in.device->value);
+  }
+  out.set_took_ns(in.took.count());
+}
+static loom::SlowIteration from_wire(Check& check, const SlowIteration& in) {
+  loom::SlowIteration out;
+  out.iteration = static_cast<std::uint64_t>(check.between("iteration_number", in.iteration_number(), 0, limits::kPasses));
+  out.length = check.duration("length_ns", in.length_ns());
+  out.cause = check.enumeration("cause", in.cause(), loom::DelayCause::dark);
+  out.node = check.node("node_id", in.node_id());
+  if (in.has_device_id()) {
+    out.device = check.device("device_id", in.device_id());
+  }
+  out.took = check.duration("took_ns", in.took_ns());
+  return out;
+}
+
+static void to_wire(const loom::AwaitedNode& in, AwaitedNode& out) {
+  out.set_node_id(in.node.value);
+  out.set_over(in.is_over);
+  out.set_since_ns(in.since.count());
+}
+static loom::AwaitedNode from_wire(Check& check, const AwaitedNode& in) {
+  return {check.node("node_id", in.node_id()), in.over(), check.duration("since_ns", in.since_ns())};
+}
+
 static void set_body(const loom::IterationReport& in, Envelope& out) {
   IterationReport& report = *out.mutable_iteration_report();
   report.set_job_id(in.job.value);
@@ -261,19 +306,32 @@ static void set_body(const loom::IterationReport& in, Envelope& out) {
   report.set_missed_count(in.missed);
   report.set_p50_ns(in.p50.count());
   report.set_p99_ns(in.p99.count());
-  report.set_waited_ns(in.waited.count());
+  to_wire(in.ledger, *report.mutable_ledger());
+  to_wire(in.slowest, *report.mutable_slowest());
+  if (in.awaited) {
+    to_wire(*in.awaited, *report.mutable_awaited());
+  }
 }
 static loom::IterationReport from_wire(Check& check, const IterationReport& in) {
   const auto count = [&](const char* field, std::int64_t value) {
     return static_cast<std::uint64_t>(check.between(field, value, 0, limits::kPasses));
   };
-  return {{in.job_id()},
-          count("iteration_count", in.iteration_count()),
-          count("replayed_count", in.replayed_count()),
-          in.missed_count(),
-          check.duration("p50_ns", in.p50_ns()),
-          check.duration("p99_ns", in.p99_ns()),
-          check.duration("waited_ns", in.waited_ns())};
+  loom::IterationReport out{
+      {in.job_id()},     count("iteration_count", in.iteration_count()), count("replayed_count", in.replayed_count()),
+      in.missed_count(), check.duration("p50_ns", in.p50_ns()),          check.duration("p99_ns", in.p99_ns())};
+  if (check.present("ledger", in.has_ledger()) && check.present("slowest", in.has_slowest())) {
+    {
+      const auto scope = check.in("ledger");
+      out.ledger = from_wire(check, in.ledger());
+    }
+    const auto scope = check.in("slowest");
+    out.slowest = from_wire(check, in.slowest());
+  }
+  if (in.has_awaited()) {
+    const auto scope = check.in("awaited");
+    out.awaited = from_wire(check, in.awaited());
+  }
+  return out;
 }
 
 // --- agent -> agent ------------------------------------------------------------------------------------------------------
@@ -283,9 +341,21 @@ static void set_body(const loom::PassReady& in, Envelope& out) {
   ready.set_job_id(in.job.value);
   ready.set_pass_number(in.pass);
   ready.set_missed_count(in.missed);
+  ready.set_ready(in.is_ready);
+  ready.set_computed_in_ns(in.computed_in.count());
+  ready.set_tuned_in_ns(in.tuned_in.count());
+  if (in.device) {
+    ready.set_device_id(in.device->value);
+  }
 }
 static loom::PassReady from_wire(Check& check, const PassReady& in) {
-  return {{in.job_id()}, at_least(check, "pass_number", in.pass_number(), 2), in.missed_count()};
+  loom::PassReady out{
+      {in.job_id()}, at_least(check, "pass_number", in.pass_number(), 2),   in.missed_count(),
+      in.ready(),    check.duration("computed_in_ns", in.computed_in_ns()), check.duration("tuned_in_ns", in.tuned_in_ns())};
+  if (in.has_device_id()) {
+    out.device = check.device("device_id", in.device_id());
+  }
+  return out;
 }
 
 static void set_body(const loom::PassBegin& in, Envelope& out) {
@@ -298,7 +368,7 @@ static void set_body(const loom::PassBegin& in, Envelope& out) {
 static loom::PassBegin from_wire(Check& check, const PassBegin& in) {
   return {{in.job_id()},
           at_least(check, "pass_number", in.pass_number(), 2),
-          at_least(check, "iteration_number", in.iteration_number(), 1),
+          in.iteration_number(),
           check.instant("at_ns", in.at_ns())};
 }
 

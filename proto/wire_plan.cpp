@@ -279,6 +279,7 @@ static void to_wire(const loom::IterationPlan& in, IterationPlan& out) {
   out.set_compute_ns(in.compute.count());
   out.set_lead_ns(in.lead.count());
   out.set_phase_count(in.phases);
+  out.set_paced_by_training(in.paced_by == PacedBy::training);
 }
 
 static loom::IterationPlan from_wire(Check& check, const IterationPlan& in) {
@@ -291,6 +292,7 @@ static loom::IterationPlan from_wire(Check& check, const IterationPlan& in) {
   out.phases = static_cast<std::uint32_t>(check.between("phase_count", in.phase_count(), 1, limits::kPhases));
   out.compute = check.duration("compute_ns", in.compute_ns());
   out.lead = Duration{check.between("lead_ns", in.lead_ns(), 1, limits::kPassLeadNs)};
+  out.paced_by = in.paced_by_training() ? PacedBy::training : PacedBy::model;
   return out;
 }
 

@@ -67,6 +67,7 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   void perform(const Append& effect);
   void perform(MakePlan& effect);
   void perform(const RaiseAlarm& effect);
+  void perform(const TellTraining& effect);
 
   void fire(TimerId timer, std::uint64_t generation);
   void journal_answered(StorageSeam::RowKind kind, Result<void> result);
@@ -345,6 +346,15 @@ void Host::Core::perform(const RaiseAlarm& effect) {
     fold(*seams_.digest, effect);
   }
   raise(effect.alarm);
+}
+
+void Host::Core::perform(const TellTraining& effect) {
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  if (seams_.training) {
+    seams_.training(effect.word);
+  }
 }
 
 void Host::Core::raise(const Alarm& alarm) const {

@@ -43,6 +43,9 @@ struct HostSeams {
   StorageSeam* storage = nullptr;
   PlanWorker plan;  ///< empty: a machine that never plans (an agent)
   std::function<void(const Alarm&)> alarm;
+  /// Told what the node's training process shall hear, on the loop's thread; empty: the node has none. May deliver no event
+  /// from inside.
+  std::function<void(const TrainingWord&)> training;
   Digest* digest = nullptr;  ///< folds in every delivered event, effect and bus transaction; null if nobody compares runs
   EventRecorder record;      ///< empty: nobody keeps a tape. Needs a digest
 };

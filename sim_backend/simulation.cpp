@@ -100,6 +100,7 @@ Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario) {
     spec->name = submission.name;
     spec->transmit = submission.transmit;
     spec->adapt = submission.adapt;
+    spec->paced_by = submission.paced_by;
     auto traffic = played_traffic(submission);
     if (!traffic) {
       return std::unexpected(std::move(traffic).error());

@@ -65,7 +65,7 @@ void AgentCommit::fire(StepContext context) {
     grants_.end();
   }
   if (barrier_.is_on() && plan_->iterations != *barrier_.plan()) {
-    barrier_.end();
+    barrier_.end(context);
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes && !units_.take(i, Activity::commit)) {
@@ -247,7 +247,7 @@ void AgentCommit::withdraw_light(StepContext context) {
   }
   timelines_.withdraw(revision_);
   if (barrier_.is_on() && plan_ != nullptr && plan_->iterations == *barrier_.plan()) {
-    barrier_.end();
+    barrier_.end(context);
   }
   if (grants_.is_on() && plan_ != nullptr && plan_->grants && *grants_.map() == *plan_->grants) {
     grants_.end();

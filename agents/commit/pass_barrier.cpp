@@ -13,34 +13,23 @@ namespace {
 
 /// So often readiness is said within the lead, so that one or two lost words are made good before the light is due.
 constexpr std::int64_t kWordsWithinLead = 3;
+/// So often a node says that its pass is over, while its training computes.
+constexpr Duration kSaidAgain = std::chrono::milliseconds{100};
 /// An instant so long ago is no beginning that was merely late.
 constexpr Duration kLongAgo = std::chrono::seconds{10};
 
 }  // namespace
 
-void PassBarrier::keep(std::vector<Duration>& into, Duration length) const {
-  if (into.size() < limits::kIterationsKept) {
-    into.push_back(length);
-  } else {
-    into[begun_.pass % limits::kIterationsKept] = length;
-  }
-}
-
 void PassBarrier::report(StepContext context) const {
   if (!is_on() || !leads()) {
     return;
   }
-  const auto percentile = [](std::vector<Duration> lengths, std::size_t hundredth) {
-    if (lengths.empty()) {
-      return Duration{};
-    }
-    const auto place = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * hundredth / 100);
-    std::ranges::nth_element(lengths, place);
-    return *place;
-  };
-  envelopes_.send(context, plan()->routed_by,
-                  IterationReport{plan()->job, passes_.iterations, passes_.replayed, missed_of_all_, percentile(lengths_, 50),
-                                  percentile(lengths_, 99), percentile(waits_, 50)});
+  // An iteration that is interrupted is asked for again, and counts once.
+  const bool is_carried = gathering_.is_over() && gathering_.missed() == 0 && phase_of(begun_.pass + 1) == 0;
+  const std::uint64_t carried = begun_.iteration - (is_carried || begun_.iteration == 0 ? 0 : 1);
+  IterationReport report{plan()->job, carried, passes_.replayed};
+  gathering_.describe(context.now, report);
+  envelopes_.send(context, plan()->routed_by, std::move(report));
 }
 
 PassBarrier::PassBarrier(const EnvelopeSender& envelopes, Timelines& timelines, GrantPlane& grants)
@@ -50,20 +39,23 @@ void PassBarrier::begin(std::shared_ptr<const NodePlan> plan) {
   plan_ = std::move(plan);
   phase_ = Phase::playing;
   pass_ = 1;
-  missed_ = 0;
-  missed_sum_ = 0;
+  end_ = {};
   wake_.forget();
-  is_ready_.assign(this->plan()->members.size(), false);
-  ready_ = 0;
-  begun_ = {this->plan()->job, 1, 1, {}};
-  passes_ = {1, 1, 0, 0};
-  missed_of_all_ = 0;
-  began_ = kNever;
-  lengths_.clear();
-  waits_.clear();
+  tuned_at_.reset();
+  computed_at_.reset();
+  pace_ = {};
+  is_unsent_ = false;
+  // The light of the commit carries the first iteration of a model; a training process has not asked for it.
+  const std::uint64_t first = this->plan()->paced_by == PacedBy::training ? 0 : 1;
+  begun_ = {this->plan()->job, 1, first, {}};
+  passes_ = {1, first, 0, 0};
+  gathering_.begin(this->plan()->members);
 }
 
-void PassBarrier::end() {
+void PassBarrier::end(StepContext context) {
+  if (is_on()) {
+    pace_.tell(context, *plan(), TrainingWord::What::none, context.now);
+  }
   plan_.reset();
   pass_ = 0;
   wake_.forget();
@@ -74,22 +66,61 @@ void PassBarrier::advance(StepContext context) {
     return;
   }
   if (phase_ == Phase::playing) {
-    const auto missed = plan_->grants ? grants_.take_pass_end() : timelines_.take_pass_end();
-    if (!missed) {
+    finish_pass(context);
+  }
+  if (phase_ == Phase::over) {
+    prepare_next(context);
+  } else if (phase_ == Phase::ready && wake_.passed(context.now)) {
+    say(context, true);
+  }
+}
+
+void PassBarrier::finish_pass(StepContext context) {
+  if (plan_->grants) {
+    if (!grants_.take_pass_end()) {
       return;
     }
-    missed_ = *missed;
-    counters_.missed += *missed;
-    phase_ = Phase::computing;
-    const bool ends_iteration = phase_of(pass_ + 1) == 0;
-    wake_.set(context, later(context.now, ends_iteration ? plan()->compute : Duration{}));
+    end_ = {};
+  } else if (const auto end = timelines_.take_pass_end()) {
+    end_ = *end;
+  } else {
+    return;
   }
-  if (phase_ == Phase::computing && wake_.passed(context.now) && is_tuned()) {
+  counters_.missed += end_.missed;
+  end_.missed += is_unsent_ ? 1 : 0;
+  is_unsent_ = false;
+  phase_ = Phase::over;
+  ended_ = context.now;
+  tuned_at_.reset();
+  computed_at_.reset();
+  tuned_last_.reset();
+  if (is_paced_by_training()) {
+    pace_.tell(context, *plan(), TrainingWord::What::over, context.now);
+    wake_.set(context, later(context.now, kSaidAgain));
+  } else {
+    wake_.set(context, later(context.now, phase_of(pass_ + 1) == 0 ? plan()->compute : Duration{}));
+  }
+}
+
+/// Tuned and not computed: the pass could be played again.
+void PassBarrier::prepare_next(StepContext context) {
+  const bool has_computed = is_paced_by_training() ? pace_.wants_light() : wake_.passed(context.now);
+  if (!computed_at_ && has_computed) {
+    computed_at_ = context.now;
+  }
+  const auto untuned = plan_->grants || tuned_at_ ? std::nullopt : timelines_.untuned();
+  if (untuned) {
+    tuned_last_ = untuned;
+    return;
+  }
+  const bool is_first_word = !tuned_at_;
+  tuned_at_ = tuned_at_.value_or(context.now);
+  if (computed_at_) {
     phase_ = Phase::ready;
-    ready_since_ = context.now;
-    say_ready(context);
-  } else if (phase_ == Phase::ready && wake_.passed(context.now)) {
-    say_ready(context);
+    return say(context, true);
+  }
+  if (is_first_word || (is_paced_by_training() && wake_.passed(context.now))) {
+    say(context, false);
   }
 }
 
@@ -117,11 +148,38 @@ void PassBarrier::report_unlawful(StepContext context, NodeId from, std::string_
 }
 
 /// The pass before may have begun for us alone: a leader that has answered answers again.
-void PassBarrier::say_ready(StepContext context) {
-  const PassReady ready{plan()->job, pass_ + 1, missed_};
-  wake_.set(context, later(context.now, std::max(plan()->lead / kWordsWithinLead, Duration{1})));
-  leads() ? gather(context, envelopes_.node, ready)
-          : envelopes_.send_to_peer(context, plan()->leader, plan()->routed_by, ready);
+void PassBarrier::say(StepContext context, bool is_ready) {
+  PassReady word{plan()->job, pass_ + 1, end_.missed, is_ready};
+  word.computed_in = is_ready ? between(ended_, *computed_at_) : Duration{};
+  word.tuned_in = between(ended_, *tuned_at_);
+  word.device = end_.missed > 0 ? end_.device : tuned_last_;
+  if (is_ready) {
+    wake_.set(context, later(context.now, std::max(plan()->lead / kWordsWithinLead, Duration{1})));
+  } else if (is_paced_by_training()) {
+    wake_.set(context, later(context.now, kSaidAgain));
+  }
+  leads() ? gather(context, envelopes_.node, word)
+          : envelopes_.send_to_peer(context, plan()->leader, plan()->routed_by, std::move(word));
+}
+
+void PassBarrier::receive(StepContext context, const TrainingReady& ready) {
+  using Heard = TrainingPace::Heard;
+  const bool is_asked = is_on() && plan()->paced_by == PacedBy::training;
+  const Heard heard = is_asked ? pace_.hear(ready) : Heard::untimely;
+  // A pass of several phases is not played again: what is unsent goes with the next one.
+  const bool is_late = heard == Heard::unsent && (phase_ == Phase::ready || plan()->phases > 1);
+  if (heard == Heard::repeated || heard == Heard::untimely || is_late) {
+    ++(heard == Heard::repeated ? counters_.repeated : counters_.untimely);
+    return;
+  }
+  if (heard == Heard::unsent && phase_ == Phase::playing) {
+    is_unsent_ = true;
+  } else if (heard == Heard::unsent && end_.missed == 0) {
+    end_.missed = 1;
+    if (tuned_at_) {
+      say(context, false);
+    }
+  }
 }
 
 void PassBarrier::receive(StepContext context, NodeId from, const Envelope& envelope, const PassReady& ready) {
@@ -153,7 +211,8 @@ void PassBarrier::receive(StepContext context, NodeId from, const Envelope& enve
   }
   const bool is_near =
       begin.at <= later(context.now, Duration{limits::kPassLeadNs}) && later(begin.at, kLongAgo) >= context.now;
-  if (begin.pass != pass_ + 1 || phase_ != Phase::ready || !is_near) {
+  const bool is_again = phase_ == Phase::over && tuned_at_ && begin.iteration == passes_.iterations;
+  if (begin.pass != pass_ + 1 || (phase_ != Phase::ready && !is_again) || !is_near) {
     if (++counters_.implausible == 1) {
       report_unlawful(context, from,
                       format_text("begins pass {} at an instant {} us from now, when {} was expected within {} us", begin.pass,
@@ -177,16 +236,11 @@ void PassBarrier::gather(StepContext context, NodeId from, const PassReady& read
     }
     return;
   }
-  const auto& members = plan()->members;
-  const auto member = static_cast<std::size_t>(std::ranges::lower_bound(members, from) - members.begin());
-  if (is_ready_[member]) {
+  if (!gathering_.hear(context.now, from, ready)) {
     ++counters_.repeated;
     return;
   }
-  is_ready_[member] = true;
-  missed_sum_ += ready.missed;
-  missed_of_all_ += ready.missed;
-  if (++ready_ == members.size()) {
+  if (gathering_.is_ready() || (gathering_.is_over() && gathering_.missed() > 0)) {
     begin_next(context);
   }
 }
@@ -194,21 +248,17 @@ void PassBarrier::gather(StepContext context, NodeId from, const PassReady& read
 /// Bytes of timeslots that stayed dark are unsent, and who relays them waits for them: the pass is played again as a whole.
 void PassBarrier::begin_next(StepContext context) {
   const Instant light = later(context.now, plan()->lead);
-  if (missed_sum_ > 0) {
+  auto next = PassGathering::Next::of_iteration;
+  if (gathering_.missed() > 0) {
+    next = PassGathering::Next::again;
     ++passes_.replayed;
   } else if (phase_of(begun_.pass + 1) == 0) {
+    next = PassGathering::Next::of_next_iteration;
     begun_.iteration += 1;
-    if (began_ != kNever) {
-      keep(lengths_, between(began_, light));
-    }
-    began_ = light;
   }
-  keep(waits_, between(ready_since_, light));
+  gathering_.go_on(context.now, light, next, begun_.iteration);
   begun_.pass += 1;
   begun_.at = later(light, -first_guard());
-  is_ready_.assign(is_ready_.size(), false);
-  ready_ = 0;
-  missed_sum_ = 0;
   for (const NodeId member : plan()->members) {
     if (member != envelopes_.node) {
       envelopes_.send_to_peer(context, member, plan()->routed_by, begun_);
@@ -228,9 +278,15 @@ void PassBarrier::play(StepContext context, const PassBegin& begin) {
   wake_.forget();
   ++passes_.passes;
   ++counters_.passes;
+  if (phase_of(pass_) == 0) {
+    pace_.light(begin.iteration == passes_.iterations);
+  }
   passes_.iterations = begin.iteration;
   const Instant light = later(begin.at, first_guard());
   passes_.late += light < context.now ? 1 : 0;
+  if (phase_of(pass_) == 0) {
+    pace_.tell(context, *plan(), TrainingWord::What::lit, light);
+  }
   plan_->grants ? grants_.begin_pass(context, begin.at, phase_of(pass_)) : timelines_.begin_pass(context, begin.at);
 }
 

@@ -1,7 +1,8 @@
 // PassBarrier: when the light of a job's next iteration begins, agreed upon by its nodes alone. A node is ready when its pass
-// is over, its model has computed, and its lasers are tuned for the first timeslot. Its job's leader waits for all of them and
-// names one instant. It lights nothing itself (Timelines, GrantPlane), and no controller is asked. Messages may be lost, come
-// twice or late: whoever is ready says so until it is answered. A pass whose timeslots stayed dark somewhere is played again.
+// is over, its lasers are tuned for the first timeslot, and its training has computed: its model's compute time is over, or its
+// training process says so. Its job's leader waits for all of them and names one instant. It lights nothing itself (Timelines,
+// GrantPlane), and no controller is asked. Messages may be lost, come twice or late: whoever is ready says so until it is
+// answered. A pass whose timeslots stayed dark somewhere is played again, at once, whoever has computed or not.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/commit/pass_gathering.hpp"
 #include "agents/commit/timelines.hpp"
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
+#include "agents/training/training_pace.hpp"
 #include "core/message.hpp"
 
 namespace loom {
@@ -34,6 +37,7 @@ struct PassBarrierCounters {
   std::uint64_t strangers = 0;       ///< readiness of no member, or an instant of somebody else than the leader
   std::uint64_t implausible = 0;     ///< a pass that is not the next one, an instant beyond limits::kPassLeadNs
   std::uint64_t repeated = 0;        ///< heard before
+  std::uint64_t untimely = 0;        ///< of the training process: of an iteration that it may not speak of now
 };
 
 class PassBarrier {
@@ -43,9 +47,11 @@ class PassBarrier {
   /// The light of plan->iterations is laid: its first pass begins with it.
   void begin(std::shared_ptr<const NodePlan> plan);
   /// No pass after the one that plays.
-  void end();
+  void end(StepContext context);
   void receive(StepContext context, NodeId from, const Envelope& envelope, const PassReady& ready);
   void receive(StepContext context, NodeId from, const Envelope& envelope, const PassBegin& begin);
+  /// From this node's training process.
+  void receive(StepContext context, const TrainingReady& ready);
   /// To the controller, from a leader; nobody acknowledges it.
   void report(StepContext context) const;
   /// Everything that time and the devices make possible now.
@@ -59,15 +65,16 @@ class PassBarrier {
   const PassBarrierCounters& counters() const { return counters_; }
 
  private:
-  enum class Phase : std::uint8_t { playing, computing, ready };
+  enum class Phase : std::uint8_t { playing, over, ready };
   bool leads() const { return plan()->leader == envelopes_.node; }
   bool is_of_this_light(const Envelope& envelope);
-  bool is_tuned() const { return plan_->grants || timelines_.is_tuned(); }
   Duration first_guard() const;
   std::uint64_t phase_of(std::uint64_t pass) const { return (pass - 1) % plan()->phases; }
+  bool is_paced_by_training() const { return plan()->paced_by == PacedBy::training && phase_of(pass_ + 1) == 0; }
   void report_unlawful(StepContext context, NodeId from, std::string_view what) const;
-  void keep(std::vector<Duration>& into, Duration length) const;
-  void say_ready(StepContext context);
+  void finish_pass(StepContext context);
+  void prepare_next(StepContext context);
+  void say(StepContext context, bool is_ready);
   void gather(StepContext context, NodeId from, const PassReady& ready);
   void begin_next(StepContext context);
   void play(StepContext context, const PassBegin& begin);
@@ -78,18 +85,17 @@ class PassBarrier {
   std::shared_ptr<const NodePlan> plan_;
   Phase phase_ = Phase::playing;
   std::uint64_t pass_ = 0;
-  std::uint32_t missed_ = 0;  ///< of the pass before
-  Instant ready_since_{};
-  Deadline wake_{kPassTimer};  ///< the model has computed; readiness is said again
+  PassEnd end_;                         ///< of the pass before
+  Instant ended_{};                     ///< when it was over here
+  std::optional<DeviceId> tuned_last_;  ///< of the lasers that were not yet when it was over
+  std::optional<Instant> tuned_at_;     ///< for the pass to come
+  std::optional<Instant> computed_at_;  ///< likewise
+  Deadline wake_{kPassTimer};           ///< the model has computed; or what was said is said again
+  TrainingPace pace_;
+  bool is_unsent_ = false;  ///< the training process has bytes left of the present pass
   // The leader's.
-  std::vector<bool> is_ready_;  ///< by member, for the pass after begun_
-  std::size_t ready_ = 0;
-  std::uint64_t missed_sum_ = 0;
+  PassGathering gathering_;
   PassBegin begun_;  ///< the last one
-  std::uint64_t missed_of_all_ = 0;
-  Instant began_{};                ///< light of the present iteration
-  std::vector<Duration> lengths_;  ///< of the last iterations, a ring of limits::kIterationsKept
-  std::vector<Duration> waits_;    ///< likewise
   PassCounters passes_;
   PassBarrierCounters counters_;
 };

@@ -33,7 +33,7 @@ void Timelines::begin(StepContext context, const NodePlan& plan, Instant start) 
   is_done_ = false;
   cycle_end_.forget();
   is_pass_over_ = false;
-  pass_underflows_ = 0;
+  pass_end_ = {};
   pass_ = Duration{};
   if (plan.cycle <= Duration::zero() || plan.cycles == 0) {
     return;
@@ -170,7 +170,7 @@ void Timelines::finish_pass(StepContext context, std::size_t unit) {
 
 void Timelines::begin_pass(StepContext context, Instant start) {
   is_pass_over_ = false;
-  pass_underflows_ = 0;
+  pass_end_ = {};
   cycle_end_.set(context, later(start, pass_));
   for (std::size_t i = 0; i < players_.size(); ++i) {
     Player& player = players_[i];
@@ -190,18 +190,18 @@ void Timelines::begin_pass(StepContext context, Instant start) {
   advance(context);
 }
 
-std::optional<std::uint32_t> Timelines::take_pass_end() {
-  return std::exchange(is_pass_over_, false) ? std::optional(pass_underflows_) : std::nullopt;
+std::optional<PassEnd> Timelines::take_pass_end() {
+  return std::exchange(is_pass_over_, false) ? std::optional(pass_end_) : std::nullopt;
 }
 
-bool Timelines::is_tuned() const {
+std::optional<DeviceId> Timelines::untuned() const {
   for (std::size_t i = 0; i < players_.size(); ++i) {
     const Player& player = players_[i];
     if (player.plan != nullptr && !units_[i].is_proven(tuned_for_first(*player.device))) {
-      return false;
+      return units_[i].device->id;
     }
   }
-  return true;
+  return std::nullopt;
 }
 
 Duration Timelines::first_guard() const {
@@ -279,7 +279,8 @@ void Timelines::miss(StepContext context, std::size_t unit, std::uint64_t timesl
   const std::uint64_t room = std::numeric_limits<std::uint32_t>::max() - underflows_;
   const bool reported = underflows_ > 0;
   underflows_ += static_cast<std::uint32_t>(std::min(timeslots, room));
-  pass_underflows_ += static_cast<std::uint32_t>(std::min<std::uint64_t>(timeslots, ~std::uint32_t{} - pass_underflows_));
+  pass_end_.missed += static_cast<std::uint32_t>(std::min<std::uint64_t>(timeslots, ~std::uint32_t{} - pass_end_.missed));
+  pass_end_.device = pass_end_.device ? pass_end_.device : units_[unit].device->id;
   if (reported) {
     return;  // one alarm a revision; CycleDone has the count
   }

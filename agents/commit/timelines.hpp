@@ -12,6 +12,12 @@
 
 namespace loom {
 
+/// What became of a pass.
+struct PassEnd {
+  std::uint32_t missed = 0;          ///< timeslots that stayed dark
+  std::optional<DeviceId> device{};  ///< the first one whose did
+};
+
 class Timelines {
  public:
   Timelines(const EnvelopeSender& envelopes, DeviceUnits& units);
@@ -29,10 +35,10 @@ class Timelines {
   void stop_all();
   /// One pass more over what was played, counted from `start`. Who holds a lane above us keeps it: its timeslots stay dark.
   void begin_pass(StepContext context, Instant start);
-  /// A pass of a plan with iterations is over; once each: how many of its timeslots stayed dark.
-  std::optional<std::uint32_t> take_pass_end();
-  /// Between two passes: every laser is proven dark at its first timeslot.
-  bool is_tuned() const;
+  /// A pass of a plan with iterations is over; once each.
+  std::optional<PassEnd> take_pass_end();
+  /// Between two passes: a laser that is not proven dark at its first timeslot. None: the next pass may begin.
+  std::optional<DeviceId> untuned() const;
   /// The time that lasers have for their first timeslot. Precondition: a plan with timeslots was begun.
   Duration first_guard() const;
   /// No CycleDone about this revision any more.
@@ -78,7 +84,7 @@ class Timelines {
   bool is_done_ = false;  ///< every cycle of revision_ was played
   Duration pass_{};       ///< of a plan with iterations: the length of one
   bool is_pass_over_ = false;
-  std::uint32_t pass_underflows_ = 0;
+  PassEnd pass_end_;
   Deadline cycle_end_{kCycleTimer};
 };
 

@@ -227,9 +227,7 @@ void GrantPlane::begin_pass(StepContext context, Instant at, std::uint64_t numbe
   pass_at_.set(context, at);
 }
 
-std::optional<std::uint32_t> GrantPlane::take_pass_end() {
-  return std::exchange(is_pass_over_, false) ? std::optional<std::uint32_t>(0) : std::nullopt;
-}
+bool GrantPlane::take_pass_end() { return std::exchange(is_pass_over_, false); }
 
 void GrantPlane::end() {
   plan_.reset();

@@ -55,8 +55,8 @@ class GrantPlane {
 
   /// The streams of this number, from `at` on. Precondition: all that was offered before was sent.
   void begin_pass(StepContext context, Instant at, std::uint64_t number);
-  /// Of a plan with iterations: all was sent, once each; how many timeslots stayed dark, which is none: grants are asked again.
-  std::optional<std::uint32_t> take_pass_end();
+  /// Of a plan with iterations: all was sent; once each. Nothing of it stayed dark: grants are asked for again.
+  bool take_pass_end();
 
   /// A word of an agent; what is wrong with it is counted, and named aloud if it is a forgery.
   void receive(StepContext context, NodeId from, const Envelope& envelope, const GrantPlaneMessage& grant_message);

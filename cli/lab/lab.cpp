@@ -18,6 +18,8 @@ namespace loom::cli {
 namespace {
 
 constexpr int kStopPatienceMs = 3'000;
+constexpr const char* kTrainingHelp =
+    "Folder of sockets by which training processes pace jobs that are paced by training: DIR/NODE.sock";
 constexpr const char* kMetricsHelp =
     "Controller and agents serve Prometheus metrics on loopback, each on a free port (lab status)";
 
@@ -94,6 +96,7 @@ Result<LabRecord> load_lab_record(const Globals& globals, const LabCommand& orde
   }
   LabRecord lab{StateFolder(folder->path()), std::move(*folder), order.scenario,
                 std::move(*scenario),        order.record,       order.inspector_dir};
+  lab.training_dir = order.training_dir;
   lab.metrics = order.metrics;
   return lab;
 }
@@ -247,6 +250,7 @@ void add_lab(CLI::App& app, CommandLine& line) {
   run->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
   run->add_flag("--metrics", order.metrics, kMetricsHelp);
   run->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
+  run->add_option("--training-dir", order.training_dir, kTrainingHelp);
   line.when(*run, [&order](const Globals& globals) { return run_lab(globals, order); });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", order.scenario, "YAML file")->required();
@@ -254,6 +258,7 @@ void add_lab(CLI::App& app, CommandLine& line) {
   up->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
   up->add_flag("--metrics", order.metrics, kMetricsHelp);
   up->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
+  up->add_option("--training-dir", order.training_dir, kTrainingHelp);
   line.when(*up, lab_up, order);
   line.when(*lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay"), lab_down);
   line.when(*lab->add_subcommand("status", "Its processes: number, state, since when, memory. Exit 4: some have ended"),

@@ -19,6 +19,7 @@ struct LabCommand {
   bool keep = false;            ///< leave everything running at the end
   bool record = false;          ///< the controller keeps a tape
   std::string inspector_dir{};  ///< handed to the agents; empty: nobody tells of traffic
+  std::string training_dir{};   ///< handed to the agents; empty: stand-ins pace iterations
   bool metrics = false;         ///< its daemons serve metrics, each on a port of its own
   bool runs_jobs = false;       ///< what the scenario does while it runs must be possible in a lab
   bool replace = false;         ///< a lab that runs in the folder is stopped

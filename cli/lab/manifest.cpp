@@ -140,6 +140,7 @@ LabManifest read_manifest(Reader& reader) {
   manifest.agent_processes = static_cast<std::uint32_t>(reader.number("agent_processes", kProcessesMost));
   manifest.record = reader.flag("record");
   manifest.inspector_dir = reader.text("inspector_dir");
+  manifest.training_dir = reader.has("training_dir") ? reader.text("training_dir") : std::string{};
   manifest.metrics = reader.has("metrics") && reader.flag("metrics");
   manifest.address = reader.text("address");
   for (const Json& file : reader.list("files", kFilesMost)) {
@@ -196,6 +197,7 @@ std::string to_text(const LabManifest& manifest) {
   object["agent_processes"] = manifest.agent_processes;
   object["record"] = manifest.record;
   object["inspector_dir"] = manifest.inspector_dir;
+  object["training_dir"] = manifest.training_dir;
   object["metrics"] = manifest.metrics;
   object["address"] = manifest.address;
   object["files"] = manifest.files;

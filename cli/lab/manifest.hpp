@@ -42,6 +42,7 @@ struct LabManifest {
   std::uint32_t agent_processes = 0;
   bool record = false;                ///< the controller keeps a tape
   std::string inspector_dir;          ///< handed to the agents
+  std::string training_dir;           ///< likewise
   bool metrics = false;               ///< its daemons serve metrics
   std::string address;                ///< that the controller was last bound to; empty: never was
   std::vector<std::string> files;     ///< bare names of regular files that a lab made, sorted

@@ -40,6 +40,7 @@ struct LabRecord {
   bool record = false;
   std::string inspector_dir{};             ///< see LabCommand
   std::string address{};                   ///< that the controller is at, or was; empty: it takes any
+  std::string training_dir{};              ///< see LabCommand
   bool metrics = false;                    ///< its daemons serve metrics on ports of their own
   Lifetime lifetime = Lifetime::outlasts;  ///< of its processes
   std::function<bool()> is_interrupted = [] { return false; };

@@ -281,6 +281,7 @@ LabManifest manifest_of(const LabRecord& lab) {
   manifest.agent_processes = lab.scenario.agents.processes;
   manifest.record = lab.record;
   manifest.inspector_dir = lab.inspector_dir;
+  manifest.training_dir = lab.training_dir;
   manifest.metrics = lab.metrics;
   manifest.files = files_of(lab);
   if (const auto processes = processes_of(lab)) {
@@ -367,6 +368,9 @@ Result<void> start_agent_process(LabRecord& lab, std::uint32_t process) {
   order.extends_log = true;
   if (!lab.inspector_dir.empty()) {
     order.command.insert(order.command.end(), {"--inspector-dir", lab.inspector_dir});
+  }
+  if (!lab.training_dir.empty()) {
+    order.command.insert(order.command.end(), {"--training-dir", lab.training_dir});
   }
   serve_metrics(lab, order);
   std::remove(lab.files.agents_metrics(process).c_str());

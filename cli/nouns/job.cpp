@@ -61,6 +61,21 @@ constexpr Column<JobReport> kColumns[] = {
     {"schedule", kCell<&JobReport::note>},
     {"why", kCell<&JobReport::reason>}};
 
+/// Where the time of an iteration goes, and what was unusual.
+std::string ledger_text(const JobReport& row) {
+  if (row.iteration_p50 == Duration{} && row.awaited.empty()) {
+    return {};
+  }
+  std::string text;
+  if (row.iteration_p50 > Duration{}) {
+    text = format_text("job {}, mean of the last iterations: light {}, compute {}, waited {}, dark {}, lead {}\n",
+                       row.job.value, text_of(row.ledger.light), text_of(row.ledger.compute), text_of(row.ledger.waited),
+                       text_of(row.ledger.dark), text_of(row.ledger.lead));
+    text += row.slowest.empty() ? "" : format_text("  slowest   {}\n", row.slowest);
+  }
+  return row.awaited.empty() ? text : format_text("{}  waits for {}\n", text, row.awaited);
+}
+
 /// Measured against declared demand, and what is made of it.
 std::string adaptation_text(const JobReport& row) {
   return format_text("job {} adapts, light made for {} demand\n  declared  {}\n  measured  {}\n  decision  {}\n", row.job.value,
@@ -195,6 +210,19 @@ int resize_job(const Globals& globals, const JobOptions& order) {
   return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
 }
 
+int adapt_job(const Globals& globals, JobId job, bool on) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto reply = connection->ask(AdaptJob{job, on});
+  if (!reply) {
+    return give_up(reply.error(), "loom job list");
+  }
+  print_note(format_text("the light of job {} {} its measured demand", job.value, on ? "follows" : "no longer follows"));
+  return kDone;
+}
+
 /// What is no key=value is refused before anybody is asked.
 void add_settings(CLI::App& verb, JobOptions& options) {
   verb.add_option("--set", options.settings, "Workload parameter key=value, repeatable")->check([](const std::string& word) {
@@ -219,6 +247,11 @@ void add_running(CLI::App& job, CommandLine& line) {
   resize->add_flag("--wait", options.wait, "Return when its light is confirmed");
   resize->add_flag("--dry-run", line.globals.dry_run, "Say what would change");
   line.when(*resize, resize_job, options);
+  CLI::App* adapt = job.add_subcommand("adapt", "The light of a job that runs follows its measured demand from now on");
+  auto& off = line.keep<bool>();
+  add_number(*adapt);
+  adapt->add_flag("--off", off, "No longer; what its light is made for stays");
+  line.when(*adapt, [&options, &off](const Globals& globals) { return adapt_job(globals, JobId{options.job}, !off); });
   CLI::App* cancel = job.add_subcommand("cancel", "End a job and its light");
   add_number(*cancel);
   add_wait(*cancel, options.wait);
@@ -231,6 +264,7 @@ void add_running(CLI::App& job, CommandLine& line) {
 std::string text_of(const std::vector<JobReport>& rows) {
   std::string text = table_of(kColumns, rows);
   for (const JobReport& row : rows) {
+    text += ledger_text(row);
     text += row.adapts ? adaptation_text(row) : "";
   }
   return text;
@@ -309,6 +343,7 @@ Result<OperatorReply> request_job(Connection& connection, const JobOptions& orde
   }
   spec->placement = std::move(placement);
   spec->adapt = order.adapt;
+  spec->paced_by = order.paced_by_training ? PacedBy::training : PacedBy::model;
   return connection.ask(SubmitJob{std::move(*spec), dry_run});
 }
 
@@ -318,6 +353,8 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
   verb.add_option("--ranks", options.ranks, "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
   verb.add_option("--name", options.name, "What to call it");
   verb.add_flag("--adapt", options.adapt, "Its light follows its measured demand (lightloom-agent --inspector-dir)");
+  verb.add_flag("--paced-by-training", options.paced_by_training,
+                "Its training processes say when an iteration begins (lightloom-agent --training-dir), not its model");
   add_settings(verb, options);
 }
 

@@ -21,7 +21,8 @@ struct JobOptions {
   std::vector<std::string> settings;  ///< key=value
   std::string ranks;   ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any
   bool adapt = false;  ///< its light follows its measured demand
-  bool wait = false;   ///< until it is lit, played or refused
+  bool paced_by_training = false;
+  bool wait = false;  ///< until it is lit, played or refused
 };
 
 /// WORKLOAD and the options that say what kind of job it is.

@@ -15,8 +15,8 @@ namespace {
 
 /// What only agents' machines are told.
 template <class What>
-constexpr bool kIsOfAgents =
-    std::is_same_v<What, BusReplied> || std::is_same_v<What, InterlockChanged> || std::is_same_v<What, TrafficReceived>;
+constexpr bool kIsOfAgents = std::is_same_v<What, BusReplied> || std::is_same_v<What, InterlockChanged> ||
+                             std::is_same_v<What, TrafficReceived> || std::is_same_v<What, TrainingReady>;
 
 Alarm keyring_alarm(const Error& problem) {
   Alarm alarm;

@@ -22,10 +22,10 @@ constexpr auto kBodyNames =
 static_assert(kBodyNames.size() == std::variant_size_v<Body>);
 constexpr auto kEventNames =
     std::to_array<std::string_view>({"Started", "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended",
-                                     "AppendFailed", "Planned", "Interlock", "Traffic", "KeysChanged"});
+                                     "AppendFailed", "Planned", "Interlock", "Traffic", "KeysChanged", "Training"});
 static_assert(kEventNames.size() == std::variant_size_v<Event>);
-constexpr auto kEffectNames =
-    std::to_array<std::string_view>({"Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm"});
+constexpr auto kEffectNames = std::to_array<std::string_view>(
+    {"Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm", "TellTraining"});
 static_assert(kEffectNames.size() == std::variant_size_v<Effect>);
 constexpr auto kRecordNames = std::to_array<std::string_view>({"term", "intent", "commit", "latch", "snapshot", "audit"});
 static_assert(kRecordNames.size() == std::variant_size_v<Record>);

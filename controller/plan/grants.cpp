@@ -117,6 +117,7 @@ std::map<NodeId, IterationPlan> iteration_plans(const Job& job, const JobSchedul
     plan.leader = members.front();
     plan.members = node == plan.leader ? members : std::vector<NodeId>{};
     plan.compute = job.spec.compute;
+    plan.paced_by = job.spec.paced_by;
     plan.lead = pass_lead(members.size());
   }
   return plans;

@@ -22,8 +22,8 @@ template class OneOf<std::monostate, TransmitterObservation, FilterObservation, 
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
 template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
-                     ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob,
-                     AttendJob>;  // OperatorAsk
+                     ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob,
+                     AdaptJob>;  // OperatorAsk
 template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
                      std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>,
                      ChangeReport, CircuitExplanation, std::vector<AuditRecord>, std::vector<SchedulePart>>;  // ReplyRows
@@ -32,7 +32,7 @@ template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDo
                      OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin,
                      IterationReport>;  // Body
 template class OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                     InterlockChanged, TrafficReceived, KeysChanged>;                       // Event
-template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm>;  // Effect
+                     InterlockChanged, TrafficReceived, KeysChanged, TrainingReady>;                      // Event
+template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining>;  // Effect
 
 }  // namespace loom

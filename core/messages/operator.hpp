@@ -59,6 +59,13 @@ struct ResizeJob {
   bool operator==(const ResizeJob&) const = default;
 };
 
+/// From now on the light of a job that runs follows its measured demand, or no longer. What its light is made for now stays.
+struct AdaptJob {
+  JobId job;
+  bool on = true;
+  bool operator==(const AdaptJob&) const = default;
+};
+
 /// A launcher that runs the job stands by it: before light of the job goes dark for a change it is asked to be quiet, and is
 /// waited for. To be said again within ControllerTimings::attend_lease; answered with the job's row. Soft state, never planned.
 struct AttendJob {
@@ -155,7 +162,7 @@ struct DiffSchedule {
 
 using OperatorAsk =
     OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm, ApplySchedule,
-          ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob>;
+          ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob, AdaptJob>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice

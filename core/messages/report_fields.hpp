@@ -75,6 +75,14 @@ template <class Row>
 concept ListedRow = DescribedRow<Row> && requires { RowFields<Row>::kList; };
 
 template <>
+struct RowFields<IterationLedger> {
+  static constexpr auto kFields =
+      std::tuple{field(&IterationLedger::light, "light_ns"), field(&IterationLedger::compute, "compute_ns"),
+                 field(&IterationLedger::waited, "waited_ns"), field(&IterationLedger::dark, "dark_ns"),
+                 field(&IterationLedger::lead, "lead_ns")};
+};
+
+template <>
 struct RowFields<Spread> {
   static constexpr auto kFields =
       std::tuple{field(&Spread::min, "min_ns"), field(&Spread::p50, "p50_ns"), field(&Spread::p99, "p99_ns"),
@@ -190,6 +198,9 @@ struct RowFields<JobReport> {
                                              field(&JobReport::replayed, "replayed_count", "replayed"),
                                              field(&JobReport::iteration_p50, "iteration_p50_ns"),
                                              field(&JobReport::iteration_p99, "iteration_p99_ns"),
+                                             field(&JobReport::ledger, "ledger"),
+                                             field(&JobReport::slowest, "slowest"),
+                                             field(&JobReport::awaited, "awaited"),
                                              field(&JobReport::pinned, "pinned"),
                                              field(&JobReport::forwarded_pairs, "forwarded_pair_count", "forwarded_pairs"),
                                              field(&JobReport::hops_most, "hops_most_count", "hops_most"),

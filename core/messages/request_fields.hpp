@@ -45,6 +45,12 @@ struct RowFields<ResizeJob> {
 };
 
 template <>
+struct RowFields<AdaptJob> {
+  static constexpr const char* kAsk = "adapt_job";
+  static constexpr auto kFields = std::tuple{field(&AdaptJob::job, "job_id"), field(&AdaptJob::on, "on")};
+};
+
+template <>
 struct RowFields<AttendJob> {
   static constexpr const char* kAsk = "attend_job";
   static constexpr auto kFields =

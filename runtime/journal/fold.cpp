@@ -113,8 +113,10 @@ void fold_event(Digest& digest, const TrafficReceived& event) {
   }
 }
 
+void fold_event(Digest& digest, const TrainingReady& event) { digest.add(event.iteration << 1 | (event.is_unsent ? 1U : 0U)); }
+
 // Tags of effects; events have theirs by index, below these. 64 and 68 are the host's, for Send and Append.
-enum Tag : std::uint64_t { set_timer = 65, cancel_timer, transact, make_plan = 69, raise_alarm };
+enum Tag : std::uint64_t { set_timer = 65, cancel_timer, transact, make_plan = 69, raise_alarm, tell_training };
 
 }  // namespace
 
@@ -181,6 +183,13 @@ void fold(Digest& digest, const RaiseAlarm& effect) {
   digest.add(Tag::raise_alarm);
   digest.add(word_of(effect.alarm.code));
   digest.add(effect.alarm.evidence);
+}
+
+void fold(Digest& digest, const TellTraining& effect) {
+  digest.add(Tag::tell_training);
+  digest.add(word_of(effect.word.what));
+  digest.add(effect.word.iteration);
+  digest.add(word_of(std::int64_t{ns_of(effect.word.at)}));
 }
 
 }  // namespace loom

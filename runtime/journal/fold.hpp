@@ -23,5 +23,6 @@ void fold(Digest& digest, const CancelTimer& effect);
 void fold(Digest& digest, const Transact& effect);
 void fold(Digest& digest, const MakePlan& effect);
 void fold(Digest& digest, const RaiseAlarm& effect);
+void fold(Digest& digest, const TellTraining& effect);
 
 }  // namespace loom

@@ -7,6 +7,9 @@
 namespace loom {
 namespace {
 
+/// Training processes compute for as long as they like; so long without light is worth a word all the same.
+constexpr Duration kTrainingMost = std::chrono::minutes{1};
+
 const DevicePlan* plan_of(const NodePlan& node, DeviceId device) {
   const auto found = std::ranges::lower_bound(node.devices, device, {}, &DevicePlan::device);
   return found == node.devices.end() || found->device != device ? nullptr : &*found;
@@ -70,7 +73,9 @@ class PlanReader {
     }
     const auto emits_light = [](const TimedSetpoint& entry) { return emits(entry.setpoint); };
     light.repeats = node->iterations && node->iterations->job == circuit.job;
-    light.compute = light.repeats ? node->iterations->compute : Duration{};
+    light.compute = !light.repeats                                    ? Duration{}
+                    : node->iterations->paced_by == PacedBy::training ? kTrainingMost
+                                                                      : node->iterations->compute;
     const bool is_granted = node->grants && node->grants->job == circuit.job;
     if (is_granted) {
       light.kind = LightKind::granted;

@@ -37,7 +37,7 @@ struct PlannedLight {
   Duration cycle{};
   std::uint32_t cycles = 0;        ///< 0: until the next revision
   bool repeats = false;            ///< once an iteration, as its nodes agree
-  Duration compute{};              ///< between two of them, by the model
+  Duration compute{};              ///< between two of them, by the model; a minute where training paces them
   std::vector<PlannedLink> links;  ///< ascending receiver, then transmitter
   bool operator==(const PlannedLight&) const = default;
 };

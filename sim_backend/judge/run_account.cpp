@@ -66,6 +66,9 @@ JobAccount account_of(const RunHistory& history, const LinkWindows& windows, con
     account.word = word_without_job(entry, run.script);
   } else {
     account.word = run.word_of(job_history->job);
+    if (account.word.state.empty() && entry.ended_at) {
+      account.word = {"ended", {}};  // a controller that started again since then knows nothing of it
+    }
     account.ended = job_history->until;
     account.was_changed = job_history->until < run.end && !entry.ended_at;
     account.light = job_light(history.plans(), windows, *job_history, history.faults());

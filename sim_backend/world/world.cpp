@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kAlarmsKept = 1'000;
 constexpr Duration kFirstPause = std::chrono::milliseconds{20};  ///< until a job that counts iterations runs
+constexpr std::uint64_t kTrainingPart = 0x7472'0000'0000ULL;     ///< of the seed; by node
 constexpr Peer kOperator{Peer::Kind::operator_, 1};
 constexpr Peer kLaserOperator{Peer::Kind::operator_, 2};
 
@@ -62,6 +63,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
       timings_(scenario.controller),
       drift_policy_(scenario.drift),
       adapt_policy_(scenario.adapt),
+      habits_(scenario.training),
       options_(options),
       plan_random_(Random::of_part(options.seed, 0x706c616e)),
       boot_random_(Random::of_part(options.seed, 0x626f6f74)),
@@ -163,6 +165,15 @@ void World::make_agent(NodeId node) {
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
   seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
+  if (!agent.training) {
+    agent.training = std::make_unique<TrainingProcess>(
+        loop_, habits_, Random::of_part(options_.seed, kTrainingPart + node.value), [this, node](TrainingReady ready) {
+          if (const auto& host = agents_[node.value].place.host) {
+            host->deliver(ready);
+          }
+        });
+  }
+  seams.training = [process = agent.training.get()](const TrainingWord& word) { process->hear(word); };
   agent.place.host =
       std::make_unique<Host>(HostOptions{agent_peer(node), Role::agent, principal_of(node), options_.journal_tail},
                              std::move(seams), [this, node](Instant now, const Event& event, EffectSink& sink) {

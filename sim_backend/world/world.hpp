@@ -19,6 +19,7 @@
 #include "sim_backend/judge/light_checker.hpp"
 #include "sim_backend/judge/run_account.hpp"
 #include "sim_backend/traffic_source.hpp"
+#include "sim_backend/training/training_process.hpp"
 #include "sim_backend/world/fault_notices.hpp"
 #include "sim_backend/world/operator_script.hpp"
 #include "sim_backend/world/sim_bus.hpp"
@@ -130,6 +131,7 @@ class World {
   struct AgentMachine {
     Place place;
     std::unique_ptr<Agent> machine;
+    std::unique_ptr<TrainingProcess> training;  ///< outlives its agent
   };
   void make_places();
   void make_controller();
@@ -181,6 +183,7 @@ class World {
   ControllerTimings timings_;
   DriftPolicy drift_policy_;
   AdaptPolicy adapt_policy_;
+  TrainingHabits habits_;
   WorldOptions options_;
   VirtualLoop loop_;
   Digest digest_;

@@ -203,6 +203,7 @@ class Bench {
   }
   void interpret(Append&) {}
   void interpret(RaiseAlarm&) {}
+  void interpret(TellTraining&) {}
   void interpret(MakePlan&) { FAIL("an agent never plans"); }
 
   std::map<TimerId, Instant> timers_;

@@ -237,6 +237,7 @@ def orders(job, node=6, device=0):
         "submit_job": wire.SubmitJob(spec=spec), "cancel_job": wire.CancelJob(job_id=job),
         "change_job": wire.ChangeJob(job_id=job, spec=spec),
         "resize_job": wire.ResizeJob(job_id=job, node_count=2), "attend_job": wire.AttendJob(job_id=job),
+        "adapt_job": wire.AdaptJob(job_id=job),
         "lasers_request": wire.LasersRequest(on=False), "node_request": wire.NodeRequest(node_id=node, order=wire.NODE_ACTION_DRAIN),
         "device_request": wire.DeviceRequest(device_id=device, setpoint=setpoint),
         "reset_request": wire.ResetRequest(device_id=device),

@@ -45,7 +45,8 @@ std::string spec_text(const JobSpec& spec) {
   return format_text("{} --name {} {} nodes{}, {} collectives of {} bytes a rank and iteration{}{}{}", spec.workload, spec.name,
                      spec.node_count, spec.placement.empty() ? "" : " on " + nodes_text(spec.placement),
                      spec.collectives.size(), bytes, options_text(spec.options),
-                     spec.transmit == Transmit::slots ? "" : " --transmit grants", spec.adapt ? " --adapt" : "");
+                     spec.transmit == Transmit::slots ? "" : " --transmit grants", spec.adapt ? " --adapt" : "",
+                     spec.paced_by == PacedBy::training ? " --paced-by-training" : "");
 }
 
 struct SetpointText {
@@ -108,6 +109,9 @@ struct AskText {
   }
   std::string operator()(const ResizeJob& ask) const {
     return format_text("job resize {} {} nodes{}", ask.job.value, ask.nodes, dry(ask.dry_run));
+  }
+  std::string operator()(const AdaptJob& ask) const {
+    return format_text("job adapt {}{}", ask.job.value, ask.on ? "" : " --off");
   }
   std::string operator()(const AttendJob& ask) const {
     return format_text("job attend {}{}", ask.job.value,

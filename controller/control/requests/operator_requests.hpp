@@ -58,6 +58,7 @@ class OperatorRequests {
   void handle(const Requester& requester, const CancelJob& request, EffectSink& sink);
   void handle(const Requester& requester, const ChangeJob& request, EffectSink& sink);
   void handle(const Requester& requester, const ResizeJob& request, EffectSink& sink);
+  void handle(const Requester& requester, const AdaptJob& request, EffectSink& sink);
   void handle(const Requester& requester, const AttendJob& request, EffectSink& sink);
 
   // requests_nodes.cpp: lasers, nodes

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "controller/control/requests/iteration_text.hpp"
 #include "controller/plan/explain.hpp"
 #include "core/limits.hpp"
 
@@ -31,7 +32,8 @@ std::size_t bytes_of(const DeviceReport& row) { return 96 + row.name.size() + 2 
 constexpr std::size_t kCircuitBytes = 144;
 std::size_t bytes_of(const CircuitReport& row) { return kCircuitBytes + row.state.size() + row.why.size(); }
 std::size_t bytes_of(const JobReport& row) {
-  return 128 + row.name.size() + row.workload.size() + row.reason.size() + 5 * row.nodes.size();
+  return 192 + row.name.size() + row.workload.size() + row.reason.size() + row.slowest.size() + row.awaited.size() +
+         5 * row.nodes.size();
 }
 std::size_t bytes_of(const CommitReport& row) { return 512 + row.reason.size() + row.ordered_by.size(); }
 std::size_t bytes_of(const StandingAlarm& row) {
@@ -287,6 +289,9 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
   row.replayed = record.played.replayed + record.played.last.replayed;
   row.iteration_p50 = record.played.last.p50;
   row.iteration_p99 = record.played.last.p99;
+  row.ledger = record.played.last.ledger;
+  row.slowest = slowest_text(record.played.last, *from_.facts.fabric);
+  row.awaited = record.state == JobState::ended ? std::string{} : awaited_text(record.played.last, *from_.facts.fabric);
   row.pinned = from_.desired.is_pinned(id);
   row.note = record.note;
   row.attended = from_.facts.now < record.attended_until;

@@ -165,6 +165,24 @@ void OperatorRequests::handle(const Requester& requester, const ResizeJob& reque
   changes_.begin(std::move(plan), sink);
 }
 
+/// Nothing to plan: what the job's light is made for now stays until its demand is judged.
+void OperatorRequests::handle(const Requester& requester, const AdaptJob& request, EffectSink& sink) {
+  if (desired_.job(request.job) == nullptr) {
+    return refuse(requester, {ErrorCode::not_found, format_text("job {} does not run", request.job.value), "loom job list"},
+                  sink);
+  }
+  Intent with = desired_.intent();
+  for (Job& job : with.jobs) {
+    if (job.id == request.job) {
+      job.spec.adapt = request.on;
+    }
+  }
+  desired_.replace(std::move(with));
+  OperatorReply answered;
+  answered.job = request.job;
+  changes_.answer_when_durable({requester, std::move(answered)}, sink);
+}
+
 /// Launchers that stand by a job: they are told before its light goes dark, may make it quiet first, and see when it is back.
 void OperatorRequests::handle(const Requester& requester, const AttendJob& request, EffectSink& sink) {
   if (jobs_.find(request.job) == nullptr) {

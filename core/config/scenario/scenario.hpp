@@ -65,9 +65,20 @@ struct JobSubmission {
   std::string changes{};
   Transmit transmit = Transmit::slots;
   bool adapt = false;                  ///< its light follows its measured demand
+  PacedBy paced_by = PacedBy::model;   ///< who says that its nodes are ready for the next iteration
   std::vector<TrueTraffic> traffic{};  ///< ascending `at`
   std::optional<JobExpectation> expect{};
   bool operator==(const JobSubmission&) const = default;
+};
+
+/// How the stand-ins of training processes behave (`paced_by: training`, in sim and soft where no process is attached). Seeded.
+struct TrainingHabits {
+  double jitter = 0;  ///< each iteration computes for the model's time x (1 - jitter .. 1 + jitter)
+  double slow = 0;    ///< probability of an iteration that computes for `slow_by` longer
+  Duration slow_by{};
+  double lost = 0;     ///< probability that what it says is not heard
+  double doubled = 0;  ///< probability that it says it twice
+  bool operator==(const TrainingHabits&) const = default;
 };
 
 /// A generator of revisions: change k (k = 0, 1, ...) happens at start + k * period, and is either the submission of the next
@@ -212,6 +223,7 @@ struct Scenario {
   ControllerTimings controller;
   DriftPolicy drift;
   AdaptPolicy adapt;
+  TrainingHabits training;
   std::vector<JobSubmission> jobs;  ///< as written; see submissions_of()
   Churn churn;
   NetworkFaults network;

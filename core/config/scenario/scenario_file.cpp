@@ -56,6 +56,7 @@ class ScenarioReader {
     read_controller();
     read_reconcile();
     read_adaptation();
+    read_training();
     read_jobs();
     read_churn();
     read_faults();
@@ -253,6 +254,20 @@ class ScenarioReader {
     map->finish();
   }
 
+  void read_training() {
+    auto map = map_of("training");
+    if (!map) {
+      return;
+    }
+    TrainingHabits& training = scenario_.training;
+    training.jitter = map->real("jitter", {0.0, 1.0}, training.jitter);
+    training.slow = map->real("slow", {0.0, 1.0}, training.slow);
+    training.slow_by = map->duration("slow_by", kPositive, training.slow_by);
+    training.lost = map->real("lost", {0.0, 0.99}, training.lost);
+    training.doubled = map->real("doubled", {0.0, 1.0}, training.doubled);
+    map->finish();
+  }
+
   static DriftAnswer read_answer(YamlMap& map, Drift drift, DriftAnswer otherwise) {
     const std::string_view key = to_string(drift);
     const auto answers = words_of<DriftAnswer, 3>();
@@ -374,6 +389,8 @@ class ScenarioReader {
                   format_text("after: there is no job '{}' above this one; expected the name of an earlier job", job.after));
       }
       job.adapt = map.flag("adapt", false);
+      const std::array<std::string, 2> paces{"model", "training"};
+      job.paced_by = static_cast<PacedBy>(map.word("paced_by", paces, std::size_t{0}).value_or(0));
       read_traffic(map, job);
       job.changes = map.name("changes", std::string{});
       check_change(map, job);

@@ -110,6 +110,17 @@ std::string adaptation_text(const AdaptPolicy& policy) {
   return row.is_empty() ? "" : format_text("adaptation: {}\n", row.text());
 }
 
+std::string training_text(const TrainingHabits& habits) {
+  const TrainingHabits usual;
+  Row row;
+  row.add_unless(exact(usual.jitter), "jitter", exact(habits.jitter))
+      .add_unless(exact(usual.slow), "slow", exact(habits.slow))
+      .add_unless(usual.slow_by, "slow_by", habits.slow_by)
+      .add_unless(exact(usual.lost), "lost", exact(habits.lost))
+      .add_unless(exact(usual.doubled), "doubled", exact(habits.doubled));
+  return row.is_empty() ? "" : format_text("training: {}\n", row.text());
+}
+
 std::string traffic_text(const std::vector<TrueTraffic>& traffic) {
   std::string text;
   for (const TrueTraffic& entry : traffic) {
@@ -138,6 +149,9 @@ std::string job_text(const JobSubmission& job) {
   }
   if (job.adapt) {
     row.add("adapt", "true");
+  }
+  if (job.paced_by == PacedBy::training) {
+    row.add("paced_by", "training");
   }
   if (!job.traffic.empty()) {
     row.add("traffic", traffic_text(job.traffic));
@@ -252,7 +266,7 @@ std::string scenario_text(const Scenario& scenario, const std::string& fabric) {
     text += format_text("duration: {}\n", text_of(scenario.duration));
   }
   text += controller_text(scenario.controller) + reconcile_text(scenario.controller, scenario.drift) +
-          adaptation_text(scenario.adapt);
+          adaptation_text(scenario.adapt) + training_text(scenario.training);
   return text + list_text("jobs", scenario.jobs, job_text) + churn_text(scenario.churn) +
          list_text("actions", scenario.actions,
                    [&](const ScenarioAction& action) { return action_text(*scenario.fabric, action); });

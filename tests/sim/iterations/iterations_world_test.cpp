@@ -111,9 +111,13 @@ TEST_CASE("without a controller the iterations go on") {
   CHECK(unplanned_dark(alone.account.jobs.at(0)) == Duration{});
 }
 
-TEST_CASE("streams under grants repeat as well") {
-  const SimResult result = run(repeated(Transmit::grants));
+TEST_CASE("streams under grants repeat as well, and about as fast as is estimated") {
+  const std::string workload = GENERATE("dlrm", "vgg19");
+  const SimResult result = run(repeated(Transmit::grants, workload));
   const JobAccount& job = result.account.jobs.at(0);
+  const double ratio = seconds_of(job.carried.times.percentile(0.5)) / seconds_of(*job.carried.predicted);
+  CHECK(ratio > 0.9);
+  CHECK(ratio < 1.4);  // who is granted first is decided while it runs: an exchange is seldom a perfect rotation
   INFO(text_of(result.account));
   CHECK(job.carried.count > 20);
   CHECK(unplanned_dark(job) == Duration{});
@@ -130,4 +134,70 @@ TEST_CASE("maps in turn come again for every iteration, by commits") {
   CHECK(job.carried.count > 3);
   CHECK(result.revisions.committed >= 2 * job.carried.count);
   CHECK(unplanned_dark(job) == Duration{});
+}
+
+TEST_CASE("a job that has ended stays ended when the controller has started again and knows nothing of it") {
+  Scenario scenario = repeated();
+  scenario.jobs[0].iterations = 12;
+  MachineFault crash;
+  crash.at = seconds{10};
+  crash.lasts = seconds{1};
+  scenario.machine_faults = {crash};
+  const SimResult result = run(scenario);
+  CHECK(result.account.jobs.at(0).word.state == "ended");
+  CHECK(result.account.jobs.at(0).failures.empty());
+}
+
+TEST_CASE("training processes pace the iterations, and their jitter costs what it takes and no iteration") {
+  Scenario scenario = repeated();
+  const SimResult even = run(scenario);
+  scenario.jobs[0].paced_by = PacedBy::training;
+  const SimResult paced = run(scenario);
+  const JobAccount& job = paced.account.jobs.at(0);
+  INFO(text_of(paced.account));
+  CHECK(job.failures.empty());
+  CHECK(unplanned_dark(job) == Duration{});
+  // As the model, but for the light of the commit, which no process asked for.
+  CHECK(job.carried.count + 2 >= even.account.jobs.at(0).carried.count);
+
+  scenario.training.jitter = 0.3;
+  scenario.training.lost = 0.05;
+  scenario.training.doubled = 0.2;
+  const SimResult restless = run(scenario);
+  INFO(text_of(restless.account));
+  CHECK(restless.account.jobs.at(0).failures.empty());
+  CHECK(unplanned_dark(restless.account.jobs.at(0)) == Duration{});
+  CHECK(restless.underflows == 0);
+  CHECK(restless.account.jobs.at(0).carried.count > job.carried.count / 2);
+  CHECK(restless.account.jobs.at(0).carried.count < job.carried.count);
+  CHECK(run(scenario).digest == restless.digest);
+}
+
+TEST_CASE("an iteration that a process computes too long for is slow and alone") {
+  Scenario scenario = repeated();
+  scenario.jobs[0].paced_by = PacedBy::training;
+  const auto usual = run(scenario).account.jobs.at(0);
+  scenario.training.slow = 0.02;
+  scenario.training.slow_by = milliseconds{400};
+  const SimResult result = run(scenario);
+  const JobAccount& job = result.account.jobs.at(0);
+  INFO(text_of(result.account));
+  CHECK(job.failures.empty());
+  CHECK(job.carried.times.percentile(0.5) <= usual.carried.times.percentile(0.5) + milliseconds{1});
+  CHECK(job.carried.times.percentile(0.99) >= usual.carried.times.percentile(0.99) + milliseconds{300});
+}
+
+TEST_CASE("a node whose agent dies is laid anew, and its training asks again for the light that it lost") {
+  Scenario scenario = repeated();
+  scenario.jobs[0].paced_by = PacedBy::training;
+  MachineFault crash;
+  crash.node = NodeId{1};
+  crash.at = seconds{6};
+  crash.lasts = seconds{1};
+  scenario.machine_faults = {crash};
+  const SimResult result = run(scenario);
+  const JobAccount& job = result.account.jobs.at(0);
+  INFO(text_of(result.account));
+  CHECK(job.word.state == "lit");
+  CHECK(static_cast<double>(job.carried.count) >= 0.7 * iterations_that_fit(job));
 }

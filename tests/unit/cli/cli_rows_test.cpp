@@ -133,6 +133,9 @@ std::vector<JobReport> jobs() {
   lit.iterations = 410;
   lit.replayed = 3;
   lit.iteration_p50 = 142100us;
+  lit.ledger = {90400us, 40200us, 5300us, 200us, 6000us};
+  lit.slowest = "iteration 37 took 389.0 ms: laser-2 of node-2 stayed dark, 196.6 ms were played again";
+  lit.awaited = "node-3, whose training is not ready, for 3100.0 ms now";
   lit.iteration_p99 = 150ms;
   lit.pinned = true;
   lit.forwarded_pairs = 30;

@@ -90,7 +90,7 @@ TEST_CASE("what a leader reports adds up over light that is laid anew, and no ol
   jobs.add(JobId{1});
   desired.add_job(job_of(1, {NodeId{0}, NodeId{1}}));
   const auto report = [](std::uint64_t iterations, std::uint64_t replayed) {
-    return IterationReport{JobId{1}, iterations, replayed, 2 * replayed, std::chrono::milliseconds{5}, {}, {}};
+    return IterationReport{JobId{1}, iterations, replayed, 2 * replayed, std::chrono::milliseconds{5}};
   };
   jobs.keep_iterations(NodeId{0}, report(10, 1), Revision{3});
   jobs.keep_iterations(NodeId{0}, report(20, 1), Revision{3});

@@ -184,11 +184,23 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return ResetDevice{device(random), random.word()}; },
     [](Random& random) -> Body { return device_reset(random); },
     [](Random& random) -> Body { return grant_plane_message(random); },
-    [](Random& random) -> Body { return PassReady{job(random), 1 + counting(random), random.number<std::uint32_t>(0, 7)}; },
+    [](Random& random) -> Body {
+      PassReady out{job(random),   1 + counting(random), random.number<std::uint32_t>(0, 7),
+                    random.coin(), length(random),       length(random)};
+      out.device = random.coin() ? std::optional(device(random)) : std::nullopt;
+      return out;
+    },
     [](Random& random) -> Body { return PassBegin{job(random), 1 + counting(random), counting(random), instant(random)}; },
     [](Random& random) -> Body {
-      return IterationReport{job(random),    counting(random) % 99, small(random), random.word(),
-                             length(random), length(random),        length(random)};
+      IterationReport out{job(random), counting(random) % 99, small(random), random.word(), length(random), length(random)};
+      out.ledger = {length(random), length(random), length(random), length(random), length(random)};
+      out.slowest = {counting(random) % 99, length(random), random.any(DelayCause::dark),
+                     node(random),          std::nullopt,   length(random)};
+      out.slowest.device = random.coin() ? std::optional(device(random)) : std::nullopt;
+      if (random.coin()) {
+        out.awaited = AwaitedNode{node(random), random.coin(), length(random)};
+      }
+      return out;
     },
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);

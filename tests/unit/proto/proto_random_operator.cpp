@@ -318,6 +318,7 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return RollBackSchedule{revision(random), true}; },
     [](Random& random) -> OperatorAsk { return diff_schedule(random); },
     [](Random& random) -> OperatorAsk { return change_job(random); },
+    [](Random& random) -> OperatorAsk { return AdaptJob{job(random), random.coin()}; },
 };
 static_assert(std::size(kAsks) == std::variant_size_v<OperatorAsk>);
 

@@ -190,6 +190,7 @@ inline IterationPlan iteration_plan(Random& random) {
   out.phases = random.number<std::uint32_t>(1, limits::kPhases);
   out.compute = length(random);
   out.lead = Duration{random.between(1, limits::kPassLeadNs)};
+  out.paced_by = random.any(PacedBy::training);
   return out;
 }
 
@@ -283,6 +284,7 @@ inline JobSpec spec(Random& random) {
   }
   out.transmit = random.any(Transmit::grants);
   out.adapt = random.coin();
+  out.paced_by = random.any(PacedBy::training);
   return out;
 }
 

@@ -298,6 +298,7 @@ class RequestBench {
         Planned{{order.request->revision, make_plan(all_architectures(), *order.request), std::chrono::milliseconds{2}}});
   }
   void take(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
+  void take(TellTraining&) {}
   void take(Transact&) { FAIL("a controller has no bus"); }
 
   std::deque<Event> events_;

@@ -275,6 +275,24 @@ TEST_CASE("a launcher that is waited for is named") {
   CHECK_THAT(row_of(bench, job).reason, Catch::Contains("job " + std::to_string(job.value) + " to be quiet"));
 }
 
+TEST_CASE("adaptation is switched on and off for a job that runs, without a commit") {
+  RequestBench bench;
+  const JobId job = bench.light(3);
+  const std::size_t commits = bench.rows<CommitReport>(Noun::history).size();
+  CHECK_FALSE(row_of(bench, job).adapts);
+  REQUIRE(bench.ask(AdaptJob{job, true}).outcome.ok());
+  CHECK(row_of(bench, job).adapts);
+  CHECK_FALSE(row_of(bench, job).declared.empty());
+  bench.run_for(seconds{1});
+  CHECK(row_of(bench, job).state == "lit");
+  REQUIRE(bench.ask(AdaptJob{job, false}).outcome.ok());
+  CHECK_FALSE(row_of(bench, job).adapts);
+  CHECK(bench.rows<CommitReport>(Noun::history).size() == commits);
+  const OperatorReply unknown = bench.ask(AdaptJob{JobId{99}, true});
+  REQUIRE_FALSE(unknown.outcome.ok());
+  CHECK(unknown.outcome.error->code == ErrorCode::not_found);
+}
+
 TEST_CASE("history has the wall's time and who ordered what") {
   RequestBench bench;
   bench.light(3);

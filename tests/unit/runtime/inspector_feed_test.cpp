@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "runtime/inspector_feed.hpp"
+#include "runtime/training/inspector_feed.hpp"
 
 namespace fs = std::filesystem;
 using namespace loom;

@@ -13,3 +13,4 @@ loom_test(runtime_test
   LINKS loom_runtime)
 loom_test(inspector_feed_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/inspector_feed_test.cpp LINKS loom_runtime)
 loom_test(journal_offsets_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/journal_offsets_test.cpp LINKS loom_runtime)
+loom_test(training_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/training_test.cpp LINKS loom_agents loom_runtime)

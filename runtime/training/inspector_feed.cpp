@@ -1,5 +1,5 @@
 // Look, read what is new, wait.
-#include "runtime/inspector_feed.hpp"
+#include "runtime/training/inspector_feed.hpp"
 
 #include <sys/stat.h>
 
