@@ -66,6 +66,7 @@ class AsioLoop : public TimeSeam {
   void run_first_of(Heap& heap);
   Instant next_wake() const;
   void arm();
+  void arm_soon();
   void wait_for_timer();
   void wait_for_signal();
 
@@ -80,6 +81,7 @@ class AsioLoop : public TimeSeam {
   std::uint64_t arrivals_ = 0;
   Instant armed_ = kNever;
   bool running_due_ = false;
+  bool is_arm_posted_ = false;
   int signal_ = 0;
   LoopCounters counters_;
 };
