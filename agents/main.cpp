@@ -264,6 +264,10 @@ Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const CommandLine&
   options.process = command_line.process;
   options.keys = keys.own;
   options.keyring = keys.keyring;
+  if (const auto kernel = boot_clock()) {
+    options.kernel = *kernel;
+  }
+  options.reported = [](const std::string& sentence) { log_info("lightloom-agent: " + sentence); };
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
     const NodeSpan span = nodes_of_process(scenario, process);
     options.processes.push_back(
@@ -366,7 +370,7 @@ void add_metrics(MetricList& list, const Counted& counted) {
   add_metrics(list, units);
   add_metrics(list, counted.loop.counters());
   add_metrics(list, counted.transport.counters());
-  add_metrics(list, counted.peers.counters());
+  add_metrics(list, counted.peers);
   add_metrics(list, counted.store.size());
 }
 

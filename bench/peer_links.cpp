@@ -154,6 +154,7 @@ struct Lab {
   std::array<KeyPair, 2> keys;
   Keyring keyring;
   Board* board = nullptr;
+  bool is_shared = false;  ///< links go through shared memory
 };
 
 /// One host process, as agents/main.cpp makes it: two nodes, which it hosts on one loop.
@@ -169,6 +170,7 @@ class Process {
     options.process = own;
     options.keys = lab.keys[own];
     options.keyring = lab.keyring;
+    options.kernel = lab.is_shared ? std::optional(loop_->clock()) : std::nullopt;
     for (std::uint32_t i = 0; i < 2; ++i) {
       options.processes.push_back({2 * i, 2 * i + 2, lab.keys[i].public_key, [board = lab.board, i]() -> Result<std::string> {
                                      if (!board->is_written[i]) {
@@ -189,6 +191,18 @@ class Process {
   MessageSeam& seam(std::uint32_t node) { return links_->port(NodeId{node}, nobody_); }
   AsioLoop& loop() { return *loop_; }
   const PeerLinksCounters& counters() const { return links_->counters(); }
+
+  /// Until the link to the other process goes that way.
+  void await_link(PeerTransport transport) {
+    std::function<void()> look = [&] {
+      if (links_->links().front().transport == transport) {
+        return loop_->stop();
+      }
+      loop_->call_at(loop_->now() + std::chrono::milliseconds{1}, Precision::ordinary, look);
+    };
+    look();
+    loop_->run();
+  }
 
   /// Answers each request that comes for `node`.
   void answer_at(std::uint32_t node) {
@@ -293,8 +307,9 @@ Figures in_child(const std::function<Figures()>& measure) {
   return figures;
 }
 
-Figures between_processes(const Settings& settings) {
-  const Lab lab = make_lab();
+Figures between_processes(const Settings& settings, bool is_shared) {
+  Lab lab = make_lab();
+  lab.is_shared = is_shared;
   const pid_t other = start_process([&] {
     Process process(lab, 1);
     process.answer_at(2);
@@ -302,6 +317,7 @@ Figures between_processes(const Settings& settings) {
   });
   const Figures figures = in_child([&] {
     Process process(lab, 0);
+    process.await_link(is_shared ? PeerTransport::shared_memory : PeerTransport::zeromq);
     return process.ask(0, 2, settings);
   });
   kill(other, SIGKILL);
@@ -340,7 +356,8 @@ int main(int argc, char** argv) {
     const Figures floor = floor_of(settings);
     print("floor: two processes, eventfd and epoll", floor, floor);
     print("agents of one process", within_process(settings), floor);
-    print("agents of two processes, ZeroMQ with CURVE", between_processes(settings), floor);
+    print("agents of two processes, ZeroMQ with CURVE", between_processes(settings, false), floor);
+    print("agents of two processes, shared memory", between_processes(settings, true), floor);
   }
   return 0;
 }

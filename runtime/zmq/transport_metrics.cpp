@@ -1,7 +1,9 @@
 // Names and meanings of the transports' metrics.
 #include "runtime/zmq/transport_metrics.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace loom {
 namespace {
@@ -54,13 +56,28 @@ void add_metrics(MetricList& list, const AgentTransportCounters& transport) {
   add_dropped(list, "no_connection", transport.dropped);
 }
 
-void add_metrics(MetricList& list, const PeerLinksCounters& links) {
+void add_metrics(MetricList& list, const PeerLinks& peers) {
+  const PeerLinksCounters& links = peers.counters();
   constexpr const char* kMessages = "lightloom_peer_links_messages_total";
   constexpr const char* kHelp = "Messages between agents, and of operators who speak to an agent itself.";
   list.counter(kMessages, kHelp, links.words_in, {{"direction", "received"}});
   list.counter(kMessages, kHelp, links.words_out, {{"direction", "sent"}});
   list.counter(kMessages, kHelp, links.local, {{"direction", "within"}});
   list.counter(kMessages, kHelp, links.operators_in, {{"direction", "from_operator"}});
+  constexpr const char* kShared = "lightloom_peer_links_shared_messages_total";
+  constexpr const char* kSharedHelp = "Of those between agents: through shared memory.";
+  list.counter(kShared, kSharedHelp, links.shared_in, {{"direction", "received"}});
+  list.counter(kShared, kSharedHelp, links.shared_out, {{"direction", "sent"}});
+  list.counter("lightloom_peer_links_shared_full_total", "Messages that found the shared ring full and went over ZeroMQ.",
+               links.shared_full);
+  list.counter("lightloom_peer_links_shared_ended_total", "Links in shared memory that ended or could not be agreed on.",
+               links.shared_ended);
+  const auto states = peers.links();
+  for (const auto& [transport, name] : {std::pair{PeerTransport::shared_memory, "shared_memory"},
+                                        std::pair{PeerTransport::zeromq, "zeromq"}, std::pair{PeerTransport::none, "none"}}) {
+    list.gauge("lightloom_peer_links", "Links to other agent processes, by the way that they go now.",
+               static_cast<double>(std::ranges::count(states, transport, &PeerLinkState::transport)), {{"transport", name}});
+  }
   add_dropped_by_link(list, "malformed", links.malformed);
   add_dropped_by_link(list, "unauthorised", links.unauthorised);
   add_dropped_by_link(list, "over_quota", links.over_quota);

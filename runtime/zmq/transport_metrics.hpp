@@ -10,6 +10,6 @@ namespace loom {
 
 void add_metrics(MetricList& list, const ControllerTransportCounters& transport);
 void add_metrics(MetricList& list, const AgentTransportCounters& transport);
-void add_metrics(MetricList& list, const PeerLinksCounters& links);
+void add_metrics(MetricList& list, const PeerLinks& links);
 
 }  // namespace loom

@@ -1,6 +1,7 @@
-// A word on a link: the node that it is for (4 bytes, most significant first), then its envelope. Words of one turn leave as
-// one batch; an empty batch is a greeting, by which a ROUTER learns the way back. An operator's frame is a batch of plain
-// envelopes, each for the agent that it names, as a controller would get it.
+// A word on a link: the node that it is for (4 bytes, most significant first), then its envelope. Over ZeroMQ words of one turn
+// leave as one batch; a batch without any is a greeting, by which a ROUTER learns the way back, and may bring an offer of
+// shared memory (kLinkAddress). An operator's frame is a batch of plain envelopes, each for the agent that it names, as a
+// controller would get it.
 #include "runtime/zmq/peer/peer_links.hpp"
 
 #include <zmq.h>
@@ -28,14 +29,9 @@ constexpr auto kGreetInterval = std::chrono::milliseconds{200};
 /// The library gives up a connection whose key was refused for good, but keys may be granted at any time.
 constexpr auto kRedialInterval = std::chrono::seconds{2};
 
-std::string addressed(NodeId to, std::string_view bytes) {
-  std::string word;
-  word.reserve(kAddressBytes + bytes.size());
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    word += static_cast<char>((to.value >> shift) & 0xFFu);
-  }
-  word += bytes;
-  return word;
+std::array<char, kAddressBytes> address_of(NodeId to) {
+  return {static_cast<char>(to.value >> 24U & 0xFFU), static_cast<char>(to.value >> 16U & 0xFFU),
+          static_cast<char>(to.value >> 8U & 0xFFU), static_cast<char>(to.value & 0xFFU)};
 }
 
 /// Of whom the listener lets in.
@@ -50,6 +46,15 @@ std::set<std::string> agent_keys(const Keyring& keyring) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> process_of(const PeerLinksOptions& options, NodeId node) {
+  for (std::size_t i = 0; i < options.processes.size(); ++i) {
+    if (node.value >= options.processes[i].first && node.value < options.processes[i].end) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
 
 Result<void> PeerLinks::Core::open() {
   auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
@@ -68,6 +73,9 @@ Result<void> PeerLinks::Core::open() {
   authenticator_ = std::move(*authenticator);
   is_open_ = true;
   LOOM_TRY(listen(options_.endpoint));
+  if (const auto shared = shared_.open(); !shared && options_.reported) {
+    options_.reported("links to agents of this host go over ZeroMQ: " + shared.error().message);
+  }
   greet();
   return {};
 }
@@ -102,7 +110,9 @@ Result<void> PeerLinks::Core::listen(const std::string& at) {
 // --- keys ----------------------------------------------------------------------------------------------------------------
 
 /// What waited for it is dropped; it is dialled anew, or has to greet us anew.
-void PeerLinks::Core::hang_up(Link& link) {
+void PeerLinks::Core::hang_up(std::size_t process) {
+  Link& link = links_[process];
+  shared_.end(process);
   link.watch.reset();
   link.not_before = {};
   if (link.dialled) {
@@ -123,7 +133,7 @@ void PeerLinks::Core::watch(std::size_t process, zmq::socket_t& socket, const st
   listener.failed = [this, process](const Error&) {
     asio::post(io_, [weak = weak_from_this(), process] {  // not from inside the watch, which ends with it
       if (const auto self = weak.lock(); self && self->is_open_) {
-        self->hang_up(self->links_[process]);
+        self->hang_up(process);
         self->links_[process].not_before = std::chrono::steady_clock::now() + kRedialInterval;
       }
     });
@@ -137,8 +147,8 @@ void PeerLinks::Core::replace_keyring(Keyring keyring) {
   options_.keyring = std::move(keyring);
   authenticator_->replace_keys(agent_keys(options_.keyring));
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (!may_speak(options_.processes[i].public_key)) {
-      hang_up(links_[i]);
+    if (!may_speak(options_, options_.processes[i].public_key)) {
+      hang_up(i);
     }
   }
 }
@@ -153,8 +163,8 @@ Result<void> PeerLinks::Core::replace_keys(KeyPair keys) {
     return listening;
   }
   options_.processes[options_.process].public_key = options_.keys.public_key;
-  for (Link& link : links_) {
-    hang_up(link);
+  for (std::size_t process = 0; process < links_.size(); ++process) {
+    hang_up(process);
   }
   for (std::size_t process = 0; process < options_.process; ++process) {
     dial(process);
@@ -166,7 +176,7 @@ void PeerLinks::Core::replace_peer_key(std::uint32_t process, std::string public
   LOOM_ASSERT(process < options_.processes.size());
   if (options_.processes[process].public_key != public_key) {
     options_.processes[process].public_key = std::move(public_key);
-    hang_up(links_[process]);
+    hang_up(process);
   }
 }
 
@@ -178,6 +188,7 @@ void PeerLinks::Core::close() {
   is_open_ = false;
   sums_.close();
   greeting_.cancel();
+  shared_.close();
   for (Link& link : links_) {
     link.watch.reset();
     if (link.dialled) {
@@ -196,7 +207,12 @@ void PeerLinks::Core::greet() {
   for (std::size_t process = 0; process < options_.process; ++process) {
     dial(process);
     if (links_[process].dialled) {
-      send_frame(links_[process], {});
+      Batch greeting;
+      if (const std::string offer = shared_.offer_to(process); !offer.empty()) {
+        const auto address = address_of(kLinkAddress);
+        greeting.add(std::string(address.data(), address.size()) + offer);
+      }
+      send_frame(links_[process], greeting.bytes());
     }
   }
   greeting_.expires_after(kGreetInterval);
@@ -211,7 +227,7 @@ void PeerLinks::Core::dial(std::size_t process) {
   const PeerProcess& peer = options_.processes[process];
   Link& link = links_[process];
   const auto address = peer.address();
-  if (!address || *address == link.address || !may_speak(peer.public_key) ||
+  if (!address || *address == link.address || !may_speak(options_, peer.public_key) ||
       std::chrono::steady_clock::now() < link.not_before) {
     return;
   }
@@ -246,20 +262,6 @@ void PeerLinks::Core::dial(std::size_t process) {
   }
 }
 
-bool PeerLinks::Core::is_hosted(NodeId node) const {
-  const PeerProcess& own = options_.processes[options_.process];
-  return node.value >= own.first && node.value < own.end;
-}
-
-std::optional<std::size_t> PeerLinks::Core::process_of(NodeId node) const {
-  for (std::size_t i = 0; i < options_.processes.size(); ++i) {
-    if (node.value >= options_.processes[i].first && node.value < options_.processes[i].end) {
-      return i;
-    }
-  }
-  return std::nullopt;
-}
-
 MessageSeam& PeerLinks::Core::port(NodeId node, MessageSeam& controller) {
   auto& port = ports_[node];
   if (!port) {
@@ -271,12 +273,12 @@ MessageSeam& PeerLinks::Core::port(NodeId node, MessageSeam& controller) {
 // --- out -----------------------------------------------------------------------------------------------------------------
 
 void PeerLinks::Core::send(NodeId from, NodeId to, std::string_view bytes) {
-  const auto process = process_of(to);
+  const auto process = process_of(options_, to);
   if (!process || bytes.size() > limits::kGrantMessageBytes) {
     ++counters.dropped;
     return;
   }
-  if (is_hosted(to)) {
+  if (*process == options_.process) {
     ++counters.local;
     asio::post(io_, [weak = weak_from_this(), from, to, word = std::string(bytes)] {
       if (const auto self = weak.lock(); self && self->is_open_) {
@@ -286,8 +288,16 @@ void PeerLinks::Core::send(NodeId from, NodeId to, std::string_view bytes) {
     });
     return;
   }
+  const auto address = address_of(to);
+  const std::array<std::string_view, 2> parts{std::string_view(address.data(), address.size()), bytes};
+  if (shared_.send(*process, parts)) {
+    ++counters.words_out;
+    ++counters.shared_out;
+    return;
+  }
+  counters.shared_full += shared_.is_shared(*process) ? 1U : 0U;
   Link& link = links_[*process];
-  const std::string word = addressed(to, bytes);
+  const std::string word = std::string(parts[0]).append(parts[1]);
   if (!link.outgoing.fits(word.size())) {
     flush(link);
   }
@@ -339,6 +349,19 @@ SendOutcome PeerLinks::Core::send_frame(Link& link, std::string_view frame) {
   return router_->send(parts);
 }
 
+std::vector<PeerLinkState> PeerLinks::Core::links() const {
+  std::vector<PeerLinkState> states;
+  for (std::size_t process = 0; process < links_.size(); ++process) {
+    if (process != options_.process) {
+      const bool has_zeromq = links_[process].dialled || !links_[process].routing_id.empty();
+      states.push_back({static_cast<std::uint32_t>(process), shared_.is_shared(process) ? PeerTransport::shared_memory
+                                                             : has_zeromq               ? PeerTransport::zeromq
+                                                                                        : PeerTransport::none});
+    }
+  }
+  return states;
+}
+
 Result<std::unique_ptr<PeerLinks>> PeerLinks::open(asio::io_context& io, PeerLinksOptions options) {
   LOOM_TRY(check_key("the agents' public key", options.keys.public_key));
   LOOM_TRY(check_key("the agents' secret key", options.keys.secret_key));
@@ -361,5 +384,6 @@ void PeerLinks::replace_peer_key(std::uint32_t process, std::string public_key) 
 }
 MessageSeam& PeerLinks::port(NodeId node, MessageSeam& controller) { return core_->port(node, controller); }
 const PeerLinksCounters& PeerLinks::counters() const { return core_->counters; }
+std::vector<PeerLinkState> PeerLinks::links() const { return core_->links(); }
 
 }  // namespace loom

@@ -1,16 +1,19 @@
 // PeerLinks: how agents speak to agents. One link a pair of host processes over ZeroMQ with CURVE and ZAP: every process
-// listens, and the one with the higher number dials the other, whose key is pinned. Agents of one process speak in memory,
-// through the same seam. What finds no link is dropped and counted: the words of the fast plane are repeated by whoever needs
-// them. Operators may connect as well, to ask an agent itself for darkness while no controller answers. Loop's thread only.
+// listens, and the one with the higher number dials the other, whose key is pinned. Two processes of one host that have found
+// each other so speak through shared memory from then on (ADR 41). Agents of one process speak in memory, through the same
+// seam. What finds no link is dropped and counted: the words of the fast plane are repeated by whoever needs them. Operators
+// may connect as well, to ask an agent itself for darkness while no controller answers. Loop's thread only.
 #pragma once
 
 #include <asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/ids.hpp"
 #include "core/result.hpp"
 #include "runtime/seams.hpp"
 #include "runtime/zmq/keys/keyring.hpp"
@@ -34,6 +37,22 @@ struct PeerLinksOptions {
   /// Whose keys of role agent, operator and admin may connect, and for which nodes each may speak; empty: nobody may connect.
   Keyring keyring;
   std::string endpoint{"tcp://127.0.0.1:*"};
+  /// Boot clock, which names the host: processes with the same one share memory. Nothing: all links stay with ZeroMQ.
+  std::optional<ClockId> kernel{};
+  /// Which way a link goes from now on, or why not through shared memory; a sentence. May be empty.
+  std::function<void(const std::string& sentence)> reported{};
+};
+
+enum class PeerTransport : std::uint8_t {
+  none,  ///< the other process is not there, or its key does not count
+  zeromq,
+  shared_memory,
+};
+
+/// The link to one other process.
+struct PeerLinkState {
+  std::uint32_t process = 0;
+  PeerTransport transport = PeerTransport::none;
 };
 
 struct PeerLinksCounters {
@@ -48,6 +67,10 @@ struct PeerLinksCounters {
   std::uint64_t over_quota = 0;    ///< words beyond what one process may send
   std::uint64_t strangers = 0;     ///< words for a node that is not hosted here
   std::uint64_t dropped = 0;       ///< words that found no link, or a full one
+  std::uint64_t shared_in = 0;     ///< of words_in, through shared memory
+  std::uint64_t shared_out = 0;    ///< of words_out, through shared memory
+  std::uint64_t shared_full = 0;   ///< words that found a full ring, and went over ZeroMQ
+  std::uint64_t shared_ended = 0;  ///< times that a link in shared memory ended by itself or by the other process
 };
 
 class PeerLinks {
@@ -70,6 +93,8 @@ class PeerLinks {
   /// from a peer of that kind, to which the agent may answer.
   MessageSeam& port(NodeId node, MessageSeam& controller);
   const PeerLinksCounters& counters() const;
+  /// To every other process.
+  std::vector<PeerLinkState> links() const;
 
  private:
   class Core;

@@ -21,21 +21,44 @@
 #include "runtime/zmq/keys/handshake_watch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/peer/peer_links.hpp"
+#include "runtime/zmq/peer/shared_peers.hpp"
 #include "runtime/zmq/refusal_sums.hpp"
 
 namespace loom {
 
 /// Of the node that a word is for, in front of its envelope.
 inline constexpr std::size_t kAddressBytes = 4;
+/// In place of a node's number: what follows is for the link itself, an offer of shared memory.
+inline constexpr NodeId kLinkAddress{0xFFFF'FFFFU};
 
 /// May a key of this role ask an agent itself? It may order darkness, and ask how it is.
 constexpr bool may_darken(Role role) { return role == Role::operator_ || role == Role::admin; }
+
+/// Whose messages they are: of a process that we dial, or of a key that has dialled us.
+struct PeerSpeaker {
+  std::optional<std::size_t> process{};
+  std::string public_key{};
+  bool operator==(const PeerSpeaker&) const = default;
+};
+
+/// Without a keyring whoever we dial is known by its pinned key alone.
+inline bool may_speak(const PeerLinksOptions& options, const std::string& key) {
+  return options.keyring.is_empty() || options.keyring.find(key) != nullptr;
+}
+/// What it may speak for now: a key may have been revoked while its messages waited. Nothing: for nobody.
+std::optional<Grant> grant_of(const PeerLinksOptions& options, const PeerSpeaker& speaker);
+/// Which process hosts it; nothing: none.
+std::optional<std::size_t> process_of(const PeerLinksOptions& options, NodeId node);
 
 class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
  public:
   Core(asio::io_context& io, PeerLinksOptions options)
       : io_(io),
         options_(std::move(options)),
+        shared_(io, options_.processes.size(), options_.kernel,
+                {[this](std::size_t process, RingMessages messages) { take_shared(process, std::move(messages)); },
+                 [this](std::size_t process) { report_shared(process, nullptr); },
+                 [this](std::size_t process, const Error& why) { report_shared(process, &why); }}),
         greeting_(io),
         sums_(io, [this](const MessageRefused& refused) { report(refused); }) {
     links_.resize(options_.processes.size());
@@ -49,6 +72,8 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   Result<void> replace_keys(KeyPair keys);
   void replace_peer_key(std::uint32_t process, std::string public_key);
   void answer(std::uint64_t operator_number, std::string_view bytes);
+
+  std::vector<PeerLinkState> links() const;
 
   std::string endpoint;
   PeerLinksCounters counters;
@@ -66,22 +91,14 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   };
 
   Result<void> listen(const std::string& at);
-  void hang_up(Link& link);
+  void hang_up(std::size_t process);
   void watch(std::size_t process, zmq::socket_t& socket, const std::string& address);
-  /// Without a keyring whoever we dial is known by its pinned key alone.
-  bool may_speak(const std::string& key) const { return options_.keyring.is_empty() || options_.keyring.find(key) != nullptr; }
-  bool is_hosted(NodeId node) const;
-  std::optional<std::size_t> process_of(NodeId node) const;
   void greet();
   void dial(std::size_t process);
   bool take_dialled(std::size_t process, LoopSocket& socket);
   bool take_accepted();
-  /// Whose words they are: of a process that we dial, or of a key that has dialled us.
-  struct Speaker {
-    std::optional<std::size_t> process{};
-    std::string public_key{};
-    bool operator==(const Speaker&) const = default;
-  };
+  void take_shared(std::size_t process, RingMessages messages);
+  void report_shared(std::size_t process, const Error* why);
   struct Refused {
     RefusalKind kind = RefusalKind::malformed;
     Error error;
@@ -91,10 +108,9 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
     std::string routing_id;
     std::string public_key;
   };
-  void enqueue(const Grant& grant, const IntakeQuota& quota, std::uint64_t number, zmq::message_t frame);
-  std::uint64_t number_of(const Speaker& speaker);
+  void enqueue(const Grant& grant, const IntakeQuota& quota, Result<IntakeFrame> frame);
+  std::uint64_t number_of(const PeerSpeaker& speaker);
   std::uint64_t number_of_operator(const std::string& routing_id, const std::string& public_key);
-  std::optional<Grant> grant_of(const Speaker& speaker) const;
   void serve_soon();
   void serve();
   void take_request(const IntakeMessage& message);
@@ -112,6 +128,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   std::unique_ptr<Authenticator> authenticator_;
   std::shared_ptr<LoopSocket> router_;
   std::vector<Link> links_;  ///< by process
+  SharedPeers shared_;       ///< which of them run through shared memory
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<std::size_t> dirty_;
   std::map<std::uint64_t, OperatorPeer> operators_;  ///< those that asked last
@@ -119,7 +136,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   asio::steady_timer greeting_;
   Intake intake_;  ///< by key of the other process
   RefusalSums sums_;
-  std::vector<Speaker> speakers_;  ///< by number, as words that wait name them
+  std::vector<PeerSpeaker> speakers_;  ///< by number, as words that wait name them
   bool is_flush_posted_ = false;
   bool is_serve_posted_ = false;
   bool is_open_ = false;

@@ -26,7 +26,49 @@ NodeId address_of(std::string_view word) {
   return NodeId{value};
 }
 
+/// A process that we dial proves itself by its pinned key, one that dials us by the key in the keyring.
+PeerSpeaker speaker_at(const PeerLinksOptions& options, std::size_t process) {
+  return process < options.process ? PeerSpeaker{process, {}}
+                                   : PeerSpeaker{std::nullopt, options.processes[process].public_key};
+}
+
+/// Which process has dialled us with this key: the ones below us are dialled by us.
+std::optional<std::size_t> dialler_of(const PeerLinksOptions& options, const Grant& speaker) {
+  for (std::size_t i = options.process + 1; i < options.processes.size(); ++i) {
+    if (speaker.role == Role::agent && options.processes[i].public_key == speaker.public_key) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<void> refused_offer(const Grant& speaker) {
+  return fail(ErrorCode::refused, format_text("{} offers shared memory, but is no process that dials us", speaker.principal));
+}
+
+Result<IntakeFrame> frame_of(std::uint64_t number, zmq::message_t message) {
+  const auto owner = std::make_shared<zmq::message_t>(std::move(message));
+  auto messages = split_batch({owner->data<char>(), owner->size()});
+  if (!messages) {
+    return std::unexpected(messages.error());
+  }
+  return IntakeFrame{number, owner, std::move(*messages), owner->size()};
+}
+
 }  // namespace
+
+std::optional<Grant> grant_of(const PeerLinksOptions& options, const PeerSpeaker& speaker) {
+  if (speaker.process) {  // the pinned key proves which process speaks, and so for which nodes
+    const PeerProcess& peer = options.processes[*speaker.process];
+    if (!may_speak(options, peer.public_key)) {
+      return std::nullopt;
+    }
+    return Grant{
+        peer.public_key, Role::agent, format_text("agents-{}", *speaker.process), {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
+  }
+  const Grant* grant = options.keyring.find(speaker.public_key);
+  return grant == nullptr ? std::nullopt : std::optional(*grant);
+}
 
 bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
   zmq::message_t frame;
@@ -37,11 +79,12 @@ bool PeerLinks::Core::take_dialled(std::size_t process, LoopSocket& socket) {
   bool is_whole = !frame.more();
   for (zmq::message_t rest; !is_whole && socket.receive_part(rest) && rest.more();) {
   }
-  const auto grant = grant_of({process, {}});
+  const auto grant = grant_of(options_, {process, {}});
   if (!grant) {
     ++counters.unauthorised;
   } else if (is_whole) {
-    enqueue(*grant, peer_quota(), number_of({process, {}}), std::move(frame));
+    enqueue(*grant, peer_quota(), frame_of(number_of({process, {}}), std::move(frame)));
+    serve_soon();
   } else {
     ++counters.malformed;
   }
@@ -72,32 +115,55 @@ bool PeerLinks::Core::take_accepted() {
   }
   if (may_darken(speaker->role)) {
     const std::uint64_t number = number_of_operator(routing_id.to_string(), speaker->public_key);
-    enqueue(*speaker, quota_of(*speaker), number, std::move(frame));
+    enqueue(*speaker, quota_of(*speaker), frame_of(number, std::move(frame)));
+    serve_soon();
     return true;
   }
-  for (std::size_t i = options_.process + 1; i < options_.processes.size(); ++i) {
-    if (options_.processes[i].public_key == speaker->public_key) {
-      links_[i].routing_id = routing_id.to_string();
-    }
+  if (const auto process = dialler_of(options_, *speaker)) {
+    links_[*process].routing_id = routing_id.to_string();
   }
-  enqueue(*speaker, peer_quota(), number_of({std::nullopt, speaker->public_key}), std::move(frame));
+  enqueue(*speaker, peer_quota(), frame_of(number_of({std::nullopt, speaker->public_key}), std::move(frame)));
+  serve_soon();
   return true;
 }
 
-/// Into the queue of the sender's key: what one of them sends does not make another one's messages wait. `number`: who of that
-/// key, for serve().
-void PeerLinks::Core::enqueue(const Grant& grant, const IntakeQuota& quota, std::uint64_t number, zmq::message_t frame) {
-  const auto owner = std::make_shared<zmq::message_t>(std::move(frame));
-  auto messages = split_batch({owner->data<char>(), owner->size()});
-  if (!messages) {
+/// Into the same queue, under the same key and quota, as if it had come over ZeroMQ; but served in the turn in which it came.
+void PeerLinks::Core::take_shared(std::size_t process, RingMessages messages) {
+  const PeerSpeaker speaker = speaker_at(options_, process);
+  const auto grant = grant_of(options_, speaker);
+  if (!grant || grant->role != Role::agent) {
+    counters.unauthorised += messages.messages.size();
+    return;
+  }
+  counters.shared_in += messages.messages.size();
+  enqueue(*grant, peer_quota(),
+          IntakeFrame{number_of(speaker), messages.owner, std::move(messages.messages), messages.owner->size()});
+  serve();
+}
+
+/// `why`: it is over, or came to nothing.
+void PeerLinks::Core::report_shared(std::size_t process, const Error* why) {
+  if (why != nullptr && why->code == ErrorCode::malformed) {
     ++counters.malformed;
-    return refuse(grant, NodeId{}, {RefusalKind::malformed, messages.error()});
+    const auto grant = grant_of(options_, speaker_at(options_, process));
+    refuse(grant.value_or(Grant{}), NodeId{}, {RefusalKind::malformed, *why});
   }
-  const IntakeFrame arrived{number, owner, std::move(*messages), owner->size()};
+  counters.shared_ended += why != nullptr ? 1 : 0;
+  if (options_.reported) {
+    options_.reported(why == nullptr ? format_text("the link to agents-{} goes through shared memory", process)
+                                     : format_text("the link to agents-{} goes over ZeroMQ: {}", process, why->message));
+  }
+}
+
+/// Into the queue of the sender's key: what one of them sends does not make another one's messages wait. Its number says who of
+/// that key, for serve().
+void PeerLinks::Core::enqueue(const Grant& grant, const IntakeQuota& quota, Result<IntakeFrame> frame) {
+  if (!frame) {
+    ++counters.malformed;
+    return refuse(grant, NodeId{}, {RefusalKind::malformed, frame.error()});
+  }
+  const IntakeFrame& arrived = *frame;
   const std::size_t admitted = intake_.offer(grant.public_key, quota, arrived, steady_now()).admitted;
-  if (admitted > 0) {
-    serve_soon();
-  }
   if (const std::size_t rest = arrived.messages.size() - admitted; rest > 0) {
     counters.over_quota += rest;
     refuse(grant, NodeId{},
@@ -109,27 +175,13 @@ void PeerLinks::Core::enqueue(const Grant& grant, const IntakeQuota& quota, std:
 }
 
 /// There are as many speakers as processes that we dial and keys that dial us.
-std::uint64_t PeerLinks::Core::number_of(const Speaker& speaker) {
+std::uint64_t PeerLinks::Core::number_of(const PeerSpeaker& speaker) {
   const auto known = std::find(speakers_.begin(), speakers_.end(), speaker);
   if (known == speakers_.end()) {
     speakers_.push_back(speaker);
     return speakers_.size() - 1;
   }
   return static_cast<std::uint64_t>(known - speakers_.begin());
-}
-
-/// What it may speak for now: a key may have been revoked while its words waited. Nothing: for nobody.
-std::optional<Grant> PeerLinks::Core::grant_of(const Speaker& speaker) const {
-  if (speaker.process) {  // the pinned key proves which process speaks, and so for which nodes
-    const PeerProcess& peer = options_.processes[*speaker.process];
-    if (!may_speak(peer.public_key)) {
-      return std::nullopt;
-    }
-    return Grant{
-        peer.public_key, Role::agent, format_text("agents-{}", *speaker.process), {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
-  }
-  const Grant* grant = options_.keyring.find(speaker.public_key);
-  return grant == nullptr ? std::nullopt : std::optional(*grant);
 }
 
 void PeerLinks::Core::serve_soon() {
@@ -150,7 +202,7 @@ void PeerLinks::Core::serve() {
     if (!message) {
       break;
     }
-    if (const auto grant = grant_of(speakers_[message->connection])) {
+    if (const auto grant = grant_of(options_, speakers_[message->connection])) {
       take_word(*grant, message->bytes);
     } else {
       ++counters.unauthorised;
@@ -217,7 +269,8 @@ void PeerLinks::Core::answer(std::uint64_t operator_number, std::string_view byt
 }
 
 void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
-  ++counters.words_in;
+  const bool is_offer = word.size() > kAddressBytes && address_of(word) == kLinkAddress;
+  counters.words_in += is_offer ? 0U : 1U;
   if (word.size() < kAddressBytes || word.size() > kAddressBytes + limits::kGrantMessageBytes) {
     ++counters.malformed;
     return refuse(
@@ -227,6 +280,14 @@ void PeerLinks::Core::take_word(const Grant& speaker, std::string_view word) {
                                             kAddressBytes, kAddressBytes + limits::kGrantMessageBytes)}});
   }
   const std::string_view envelope = word.substr(kAddressBytes);
+  if (is_offer) {
+    const auto process = dialler_of(options_, speaker);
+    if (const auto taken = process ? shared_.take_offer(*process, envelope) : refused_offer(speaker); !taken) {
+      ++counters.malformed;
+      refuse(speaker, NodeId{}, {RefusalKind::malformed, taken.error()});
+    }
+    return;
+  }
   const auto head = peek_head(envelope);
   if (!head) {
     ++counters.malformed;

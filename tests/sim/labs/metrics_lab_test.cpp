@@ -55,6 +55,18 @@ std::map<std::string, std::string> urls(const nlohmann::json& object) {
   return urls;
 }
 
+/// Agents greet each other a few times a second; whoever scrapes meanwhile sees when they have agreed.
+bool comes_to_say(const std::string& url, const std::string& sample) {
+  const Instant begin = monotonic_now();
+  while (get(url).find(sample) == std::string::npos) {
+    if (monotonic_now() - begin > std::chrono::seconds{20}) {
+      return false;
+    }
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 nlohmann::json manifest_of(const Lab& lab) {
   std::ifstream file(lab.state() / "lab.json");
   return nlohmann::json::parse(file, nullptr, false);
@@ -96,6 +108,24 @@ TEST_CASE("each daemon of a lab that shall have metrics serves them at a port th
   CHECK(get(served.at("lightloomd")).empty());
   CHECK_FALSE(std::filesystem::exists(lab.state() / "controller.metrics"));
   CHECK_FALSE(std::filesystem::exists(lab.state() / "agents-0.metrics"));
+}
+
+TEST_CASE("agents of one host speak through shared memory, also after one of their processes was killed and restarted") {
+  const Lab lab;
+  const Finished up = lab.run("lab up --metrics " + lab.write_scenario("mode: soft\n"));
+  INFO(up.words);
+  REQUIRE(up.code == 0);
+  const auto served = urls(lab.ask("lab status"));
+  const std::string shared = "lightloom_peer_links{transport=\"shared_memory\"} 1";
+  CHECK(comes_to_say(served.at("agents-0"), shared));
+  CHECK(comes_to_say(served.at("agents-1"), shared));
+  REQUIRE(kill(lab.pids().at("agents-1"), SIGKILL) == 0);
+  CHECK(comes_to_say(served.at("agents-0"), "lightloom_peer_links{transport=\"shared_memory\"} 0"));
+  const Finished restarted = lab.run("lab restart agents-1");
+  INFO(restarted.words);
+  REQUIRE(restarted.code == 0);
+  CHECK(comes_to_say(served.at("agents-0"), shared));
+  CHECK(comes_to_say(served.at("agents-1"), shared));
 }
 
 TEST_CASE("a lab that shall have no metrics has none, and one that goes on from it may") {

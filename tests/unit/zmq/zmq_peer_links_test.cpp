@@ -1,111 +1,12 @@
 // Links between agents' processes over real sockets: who may speak for whom, what is lost, and how a restart is found again.
-#include <array>
-
-#include "runtime/zmq/peer/peer_links.hpp"
-#include "tests/unit/zmq/zmq_rig.hpp"
+#include "tests/unit/zmq/peer_pair.hpp"
 
 using namespace loom;
 using namespace loom::test;
 
-namespace {
-
-/// What a controller's transport would be; nothing is ever said to it here.
-struct Nobody final : MessageSeam {
-  void on_receive(Receive receive) override { receives = receive != nullptr; }
-  void on_refuse(Refuse) override {}
-  void send(Peer, std::string_view) override { ++sent; }
-  bool receives = false;
-  int sent = 0;
-};
-
-std::string request(NodeId from, NodeId to, std::uint64_t number) {
-  Envelope envelope;
-  envelope.node = from;
-  envelope.clock = ClockId{9};
-  envelope.revision = Revision{4};
-  envelope.body = GrantPlaneMessage{StreamRequest{{JobId{1}, 1, from, to}, 1, number, Bytes{1000}, instant_from_ns(1)}};
-  return encode(envelope);
-}
-
-/// Two processes of two nodes each on one loop.
-class Pair {
- public:
-  Pair() {
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      keys[i] = make_keys();
-      REQUIRE(
-          keyring.add({keys[i].public_key, Role::agent, "agents-" + std::to_string(i), {{NodeId{2 * i}, NodeId{2 * i + 1}}}}));
-    }
-    open(0);
-    open(1);
-  }
-  void open(std::uint32_t process) {
-    PeerLinksOptions options;
-    options.process = process;
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      options.processes.push_back({2 * i, 2 * i + 2, keys[i].public_key, [this, i]() -> Result<std::string> {
-                                     if (address[i].empty()) {
-                                       return fail(ErrorCode::unreachable, "not there yet");
-                                     }
-                                     return address[i];
-                                   }});
-    }
-    options.keys = keys[process];
-    options.keyring = keyring;
-    auto opened = PeerLinks::open(io, std::move(options));
-    REQUIRE(opened);
-    links[process] = std::move(*opened);
-    address[process] = links[process]->endpoint();
-    for (std::uint32_t node = 2 * process; node < 2 * process + 2; ++node) {
-      seams[node] = &links[process]->port(NodeId{node}, nobody);
-      seams[node]->on_receive([this, node](Peer from, std::string_view principal, Role role, std::string_view bytes) {
-        auto envelope = decode_envelope(bytes);
-        REQUIRE(envelope);
-        received[node].push_back({from, std::string{principal}, role, std::move(*envelope)});
-      });
-      seams[node]->on_refuse([this](const MessageRefused& one) { refused.push_back(one); });
-    }
-  }
-  template <class Condition>
-  bool run_until(Condition is_done, std::chrono::milliseconds patience = std::chrono::seconds{20}) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (!is_done()) {
-      if (std::chrono::steady_clock::now() >= deadline) {
-        return false;
-      }
-      io.restart();
-      io.run_one_until(std::min(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds{5}));
-    }
-    return true;
-  }
-  /// Repeats the word, as whoever needs it does, until it is heard.
-  bool deliver_until_received(NodeId from, NodeId to, std::uint64_t number) {
-    return run_until([&] {
-      seams[from.value]->send(agent_peer(to), request(from, to, number));
-      io.restart();
-      io.run_for(std::chrono::milliseconds{10});
-      return std::any_of(received[to.value].begin(), received[to.value].end(), [&](const Received& one) {
-        const auto& word = std::get<StreamRequest>(std::get<GrantPlaneMessage>(one.envelope.body).message);
-        return one.from == agent_peer(from) && one.role == Role::agent && word.number == number;
-      });
-    });
-  }
-
-  asio::io_context io;
-  Keyring keyring;
-  std::array<KeyPair, 2> keys;
-  std::array<std::string, 2> address;
-  Nobody nobody;
-  std::array<std::unique_ptr<PeerLinks>, 2> links;
-  std::array<MessageSeam*, 4> seams{};
-  std::array<std::vector<Received>, 4> received;
-  std::vector<MessageRefused> refused;
-};
-
-}  // namespace
-
 TEST_CASE("agents_of_one_process_speak_in_memory_and_of_two_over_one_link_both_ways") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{1}, 1));
   CHECK(pair.links[0]->counters().local >= 1);
   CHECK(pair.links[0]->counters().words_out == 0);
@@ -120,10 +21,11 @@ TEST_CASE("agents_of_one_process_speak_in_memory_and_of_two_over_one_link_both_w
 }
 
 TEST_CASE("a_key_that_speaks_for_another_process_node_is_refused_by_name") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 1));
-  const std::string forged = request(NodeId{1}, NodeId{0}, 7);  // node 1 is not of process 1
+  const std::string forged = grant_request(NodeId{1}, NodeId{0}, 7);  // node 1 is not of process 1
   REQUIRE(pair.run_until([&] {
     pair.seams[2]->send(agent_peer(NodeId{0}), forged);
     pair.io.restart();
@@ -138,7 +40,8 @@ TEST_CASE("a_key_that_speaks_for_another_process_node_is_refused_by_name") {
 }
 
 TEST_CASE("a_process_that_starts_anew_elsewhere_is_found_again") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{3}, NodeId{1}, 1));
   const std::string before = pair.address[0];
   pair.links[0].reset();
@@ -149,28 +52,31 @@ TEST_CASE("a_process_that_starts_anew_elsewhere_is_found_again") {
 }
 
 TEST_CASE("a_word_without_a_link_or_beyond_the_limit_is_dropped_and_counted") {
-  Pair pair;
-  pair.seams[0]->send(agent_peer(NodeId{17}), request(NodeId{0}, NodeId{3}, 1));
+  PeerPair pair(either_transport());
+  pair.await_agreement();
+  pair.seams[0]->send(agent_peer(NodeId{17}), grant_request(NodeId{0}, NodeId{3}, 1));
   CHECK(pair.links[0]->counters().dropped == 1);
   pair.seams[0]->send(agent_peer(NodeId{3}), std::string(limits::kGrantMessageBytes + 1, 'x'));
   CHECK(pair.links[0]->counters().dropped == 2);
 }
 
 TEST_CASE("a_stranger_key_gets_no_word_through") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   const std::size_t before = pair.received[0].size();
   pair.links[1].reset();
   pair.keys[1] = make_keys();  // not in the keyring of process 0
   const Keyring known = pair.keyring;
   pair.open(1);
-  pair.seams[2]->send(agent_peer(NodeId{0}), request(NodeId{2}, NodeId{0}, 9));
+  pair.seams[2]->send(agent_peer(NodeId{0}), grant_request(NodeId{2}, NodeId{0}, 9));
   REQUIRE(pair.run_until([&] { return pair.links[0]->counters().unauthorised > 0; }));
   CHECK(pair.received[0].size() == before);
 }
 
 TEST_CASE("a_process_whose_key_is_revoked_is_not_heard_over_either_end_of_its_link") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 1));
   const auto lost = GENERATE(0U, 1U);  // the one that listens, the one that dials
@@ -181,19 +87,20 @@ TEST_CASE("a_process_whose_key_is_revoked_is_not_heard_over_either_end_of_its_li
   const std::size_t before = pair.received[2 * kept].size();
   const auto dropped = pair.links[kept]->counters().dropped;
   for (std::uint64_t number = 10; number < 60; ++number) {
-    pair.seams[2 * lost]->send(agent_peer(NodeId{2 * kept}), request(NodeId{2 * lost}, NodeId{2 * kept}, number));
+    pair.seams[2 * lost]->send(agent_peer(NodeId{2 * kept}), grant_request(NodeId{2 * lost}, NodeId{2 * kept}, number));
     pair.io.restart();
     pair.io.run_for(std::chrono::milliseconds{10});
   }
   CHECK(pair.received[2 * kept].size() == before);
-  pair.seams[2 * kept]->send(agent_peer(NodeId{2 * lost}), request(NodeId{2 * kept}, NodeId{2 * lost}, 99));
+  pair.seams[2 * kept]->send(agent_peer(NodeId{2 * lost}), grant_request(NodeId{2 * kept}, NodeId{2 * lost}, 99));
   REQUIRE(pair.run_until([&] { return pair.links[kept]->counters().dropped > dropped; }));
   pair.links[kept]->replace_keyring(pair.keyring);  // granted anew
   REQUIRE(pair.deliver_until_received(NodeId{2 * lost}, NodeId{2 * kept}, 100));
 }
 
 TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   const auto turned = GENERATE(0U, 1U);
   const KeyPair fresh = make_keys();
@@ -213,7 +120,8 @@ TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
 }
 
 TEST_CASE("a_process_that_was_refused_by_another_dials_it_anew_until_its_key_is_granted") {
-  Pair pair;
+  PeerPair pair(either_transport());
+  pair.await_agreement();
   REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
   const Keyring known = pair.keyring;
   REQUIRE(pair.keyring.remove(pair.keys[1].public_key));
