@@ -69,9 +69,10 @@ Result<std::vector<GrantTimes>> read_grant_log(const std::string& path) {
   return grants;
 }
 
-ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rate) {
+ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rate, const IsAcross& is_across) {
   ControlTimes result;
   std::vector<Duration> answers;
+  std::vector<Duration> across;
   std::vector<Duration> waits;
   Duration occupied{};
   for (const GrantTimes& each : grants) {
@@ -79,6 +80,9 @@ ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rat
     waits.push_back(each.granted - each.asked);
     if (each.received != kNever) {
       answers.push_back(each.received - each.asked);
+      if (is_across(each.stream.source, each.stream.destination)) {
+        across.push_back(answers.back());
+      }
     }
     if (each.lit_from >= each.dark_from) {
       ++result.dark;
@@ -89,6 +93,9 @@ ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rat
   }
   result.answer_p50 = percentile(answers, 50);
   result.answer_p99 = percentile(answers, 99);
+  result.answers_across = across.size();
+  result.across_p50 = percentile(across, 50);
+  result.across_p99 = percentile(across, 99);
   result.grant_p50 = percentile(waits, 50);
   result.grant_p99 = percentile(waits, 99);
   if (result.grants > result.dark && occupied > Duration::zero()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct ControlTimes {
   std::size_t dark = 0;   ///< of them, that never lit
   Duration answer_p50{};  ///< from the request to the arbiter's first word: a round trip between two agents
   Duration answer_p99{};
+  std::size_t answers_across = 0;  ///< of those: from an agent of another process
+  Duration across_p50{};
+  Duration across_p99{};
   Duration grant_p50{};  ///< from the request to the grant that was accepted: the round trip, and the wait for others
   Duration grant_p99{};
   Bytes sent;         ///< of all
@@ -31,7 +35,10 @@ struct ControlTimes {
   double used = 0;    ///< the wire time of what was sent, over the time from request to darkness
 };
 
+/// Are these two nodes hosted by two processes?
+using IsAcross = std::function<bool(NodeId, NodeId)>;
+
 /// `rate`: of a transmitter.
-ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rate);
+ControlTimes control_times_of(const std::vector<GrantTimes>& grants, BitRate rate, const IsAcross& is_across);
 
 }  // namespace loom

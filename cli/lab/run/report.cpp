@@ -122,6 +122,10 @@ std::string control_text(const ControlTimes& control) {
       "control time, measured: REQ to the arbiter's first message p50 {}, p99 {}; REQ to GNT p50 {}, p99 {} (with the wait for "
       "others)\n",
       text_of(control.answer_p50), text_of(control.answer_p99), text_of(control.grant_p50), text_of(control.grant_p99));
+  if (control.answers_across > 0) {
+    text += format_text("of these between two processes ({}): REQ to the arbiter's first message p50 {}, p99 {}\n",
+                        control.answers_across, text_of(control.across_p50), text_of(control.across_p99));
+  }
   text += format_text(
       "efficiency that follows (docs/systems/oddl.md#grants, tuning 100 ns and lock 50 ns assumed, nothing hidden): {} at p50, "
       "{} at p99; of the time from request to darkness, with this lab's lasers: {}\n",
@@ -135,6 +139,9 @@ Json control_json(const ControlTimes& control) {
           {"grants_never_lit", control.dark},
           {"answer_p50_ns", control.answer_p50.count()},
           {"answer_p99_ns", control.answer_p99.count()},
+          {"answers_across", control.answers_across},
+          {"across_p50_ns", control.across_p50.count()},
+          {"across_p99_ns", control.across_p99.count()},
           {"grant_p50_ns", control.grant_p50.count()},
           {"grant_p99_ns", control.grant_p99.count()},
           {"stream_mean_bytes", control.stream_mean.count},

@@ -36,6 +36,19 @@ Result<std::vector<GrantTimes>> grants_since(const LabRecord& lab, Instant begin
   return all;
 }
 
+/// Whether two nodes are hosted by two of the lab's agent processes.
+IsAcross across_processes(const Scenario& scenario) {
+  return [&scenario](NodeId a, NodeId b) {
+    for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+      const NodeSpan span = nodes_of_process(scenario, process);
+      if (a.value >= span.first && a.value < span.end) {
+        return b.value < span.first || b.value >= span.end;
+      }
+    }
+    return false;
+  };
+}
+
 /// When the replayed iteration begins: a ring when its last circuit is lit; timeslots when their first light comes.
 Instant replay_start(const LightTimeline& light, Instant begin, TransferOrder order) {
   const bool waits_for_all = order != TransferOrder::merged;
@@ -157,7 +170,7 @@ class OutcomeMaker {
       if (!grants) {
         return std::unexpected(grants.error());
       }
-      outcome.control = control_times_of(*grants, rate_of(*lab_.scenario.fabric));
+      outcome.control = control_times_of(*grants, rate_of(*lab_.scenario.fabric), across_processes(lab_.scenario));
     }
     const TransferOrder order = order_of(schedule);
     const TransferOrder start = spec.transmit == Transmit::grants ? TransferOrder::merged : order;
