@@ -25,16 +25,15 @@ std::optional<std::uint64_t> number_of(const Json& object, const char* key, std:
 
 }  // namespace
 
-TrainingClients::TrainingClients(std::string node, Duration wall_offset, Outlets outlets)
-    : node_(std::move(node)), wall_offset_(wall_offset), outlets_(std::move(outlets)) {}
+TrainingClients::TrainingClients(std::string node, Outlets outlets) : node_(std::move(node)), outlets_(std::move(outlets)) {}
 
-std::string TrainingClients::line_of(const TrainingWord& word, const Client& client) const {
+std::string TrainingClients::line_of(const TrainingWord& word, Duration wall_offset, const Client& client) {
   Json object{{"job", word.job.value}, {"revision", word.laid_by.value}};
   switch (word.what) {
     case TrainingWord::What::lit:
       object["lit"] = client.lit;
       object["again"] = word.is_again;
-      object["at_ns"] = (word.at.time_since_epoch() + wall_offset_).count();
+      object["at_ns"] = (word.at.time_since_epoch() + wall_offset).count();
       break;
     case TrainingWord::What::over:
       object[word.iteration == 0 ? "laid" : "over"] = client.lit;
@@ -118,16 +117,16 @@ void TrainingClients::report_ready() {
 /// What was lit and not over is asked for again by whoever needs it.
 void TrainingClients::lose_light() {
   for (auto& [id, client] : clients_) {
-    client.lit -= client.is_over || client.lit == 0 ? 0 : 1;
+    client.lit = client.is_over ? client.lit : client.before;
     client.is_over = true;
   }
 }
 
-void TrainingClients::tell(const TrainingWord& word) {
+void TrainingClients::tell(const TrainingWord& word, Duration wall_offset) {
   if (word.job != job_) {
     job_ = word.job;
     for (auto& [id, client] : clients_) {
-      client.lit = 0;  // another job's processes count anew
+      client = {client.asks};  // another job's processes count anew
     }
   }
   const bool is_lit = word.what == TrainingWord::What::lit;
@@ -142,11 +141,12 @@ void TrainingClients::tell(const TrainingWord& word) {
   for (auto& [id, client] : clients_) {
     const bool is_concerned = !is_lit || (word.is_again ? client.lit > 0 : client.asks > 0);
     if (is_lit && is_concerned) {
+      client.before = word.is_again ? client.before : client.lit;
       client.lit = word.is_again ? client.lit : std::exchange(client.asks, 0);
     }
     client.is_over = !is_lit || (client.is_over && !is_concerned);
     if (is_concerned) {
-      outlets_.say(id, line_of(word, client));
+      outlets_.say(id, line_of(word, wall_offset, client));
     }
   }
   if (is_laid) {

@@ -24,32 +24,32 @@ class TrainingClients {
     std::uint64_t refused = 0;  ///< lines that were answered with an error
     std::uint64_t old = 0;      ///< of an iteration that has its light, or is not the present one
   };
-  /// `node`: its name. `wall_offset`: wall-clock time minus the clock of the agent's words.
-  TrainingClients(std::string node, Duration wall_offset, Outlets outlets);
+  /// `node`: its name.
+  TrainingClients(std::string node, Outlets outlets);
 
   void joined(std::uint64_t client);
   /// What it had asked for is forgotten.
   void left(std::uint64_t client);
   /// A line of a client. One that cannot be understood is answered with an error that names what, where and the limit.
   void heard(std::uint64_t client, std::string_view line);
-  /// A word of the agent, for all of them.
-  void tell(const TrainingWord& word);
+  /// A word of the agent, for all of them. `wall_offset`: wall-clock time minus the clock of its instants, now.
+  void tell(const TrainingWord& word, Duration wall_offset);
   const Counters& counters() const { return counters_; }
 
  private:
   struct Client {
-    std::uint64_t asks = 0;  ///< for the light of this iteration; 0: for none now
-    std::uint64_t lit = 0;   ///< of the light that was there last; 0: none
-    bool is_over = true;     ///< that light
+    std::uint64_t asks = 0;    ///< for the light of this iteration; 0: for none now
+    std::uint64_t lit = 0;     ///< of the light that was there last; 0: none
+    std::uint64_t before = 0;  ///< of the light before that
+    bool is_over = true;       ///< the last light
   };
   void refuse(std::uint64_t client, std::string_view line, const std::string& expected);
   void ask(Client& client, std::uint64_t iteration);
   void report_ready();
   void lose_light();
-  std::string line_of(const TrainingWord& word, const Client& client) const;
+  static std::string line_of(const TrainingWord& word, Duration wall_offset, const Client& client);
 
   std::string node_;
-  Duration wall_offset_{};
   Outlets outlets_;
   std::map<std::uint64_t, Client> clients_;
   std::uint64_t processes_ = 0;  ///< that the node has, as one of them said; 0: as many as are connected

@@ -79,7 +79,8 @@ std::string ledger_text(const JobReport& row) {
 /// Measured against declared demand, and what is made of it.
 std::string adaptation_text(const JobReport& row) {
   return format_text("job {} adapts, light made for {} demand\n  declared  {}\n  measured  {}\n  decision  {}\n", row.job.value,
-                     row.made_for, row.declared, row.measured.empty() ? "-" : row.measured, row.decision);
+                     row.made_for, row.declared, row.measured.empty() ? "-" : row.measured,
+                     row.decision.empty() ? "-" : row.decision);
 }
 
 /// The words of a rank map: a file's lines, or what commas part.

@@ -7,7 +7,7 @@
 
 namespace loom {
 
-Comparison compare(const ComparisonRequest& weighing, const PlanResult& result) {
+Comparison compare(const Fabric& fabric, const ComparisonRequest& weighing, const PlanResult& result) {
   const auto job = std::find_if(result.intent.jobs.begin(), result.intent.jobs.end(),
                                 [&](const Job& each) { return each.id == weighing.job; });
   const auto planned = std::find_if(result.schedule.jobs.begin(), result.schedule.jobs.end(),
@@ -16,6 +16,7 @@ Comparison compare(const ComparisonRequest& weighing, const PlanResult& result) 
   ScheduleTimings timings;
   timings.stage_change = weighing.stage_change;
   timings.fabric = result.schedule.algorithm;
+  add_laser_times(fabric, timings);
   Comparison compared;
   if (const auto present = predict_placed(*job, weighing.present, timings)) {
     compared.present = present->iteration;

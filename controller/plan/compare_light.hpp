@@ -8,6 +8,6 @@
 namespace loom {
 
 /// Precondition: `weighing.job` is among the jobs of `result`.
-Comparison compare(const ComparisonRequest& weighing, const PlanResult& result);
+Comparison compare(const Fabric& fabric, const ComparisonRequest& weighing, const PlanResult& result);
 
 }  // namespace loom

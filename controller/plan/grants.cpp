@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/predict/granted_light.hpp"
 #include "core/limits.hpp"
+#include "core/messages/iteration.hpp"
 
 namespace loom {
 namespace {
 
-/// Everything a window has beside its bytes must fit into limits::kGrantWindowNs with it: half of that for the bytes.
-constexpr Duration kQuantum{limits::kGrantWindowNs / 2};
-/// One way between two agents of a lab, as expected: some work on a shared loop. Safety never rests on it.
-constexpr Duration kControl = std::chrono::milliseconds{1};
 /// 50 m of fibre, and a kilometre of difference.
 constexpr Duration kFlight{250};
 constexpr Duration kFlightError = std::chrono::microseconds{5};
@@ -32,7 +30,7 @@ void insert_sorted(std::vector<T>& into, const T& value) {
 GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits) {
   GrantTimings timings;
   timings.tune = timings.lock = timings.blank = timings.trigger_late = Duration{};
-  timings.control = kControl;
+  timings.control = kPassTrip;
   timings.flight = kFlight;
   timings.flight_error = kFlightError;
   timings.clock_error = kClockError;
@@ -63,7 +61,7 @@ std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Sta
   const GrantTimings timings = grant_timings(fabric, circuits);
   std::vector<GrantMap> maps;
   for (const NodeId node : job.nodes) {
-    GrantMap map{job.id, {}, timings, kQuantum, {}, {}, {}};
+    GrantMap map{job.id, {}, timings, kGrantQuantum, {}, {}, {}};
     for (const Circuit& circuit : circuits) {
       const auto laser = fabric.device_of_element[circuit.transmitter.value];
       if (circuit.source == node && laser) {

@@ -160,7 +160,7 @@ class Pipeline {
     result->left_out = std::move(left_out);
     result->intent = *std::move(intent);
     if (request_.compare) {
-      result->compared = compare(*request_.compare, *result);
+      result->compared = compare(fabric_, *request_.compare, *result);
     }
     return std::make_shared<const PlanResult>(*std::move(result));
   }

@@ -7,14 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/limits.hpp"
 #include "core/messages/iteration.hpp"
 
 namespace loom {
 namespace {
-
-/// A window's bytes at most; a longer stream asks again.
-constexpr Duration kQuantum{limits::kGrantWindowNs / 2};
 
 struct Way {
   BitRate rate;
@@ -80,7 +76,7 @@ class Rotation {
     Instant from = std::max(tuned, asked) + 2 * kPassTrip + timings_.granted_late;
     Duration left{static_cast<std::int64_t>(transfer_seconds(stream.bytes, way->second.rate) * 1e9) + 1};
     while (left > Duration{}) {
-      const Duration window = std::min(left, kQuantum);
+      const Duration window = std::min(left, kGrantQuantum);
       light.push_back({stream.source, stream.destination, from, from + window, way->second.rate});
       left -= window;
       from += window + timings_.granted_dark + (left > Duration{} ? 2 * kPassTrip + timings_.granted_late : Duration{});

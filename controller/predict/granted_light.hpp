@@ -5,8 +5,12 @@
 #include <cstdint>
 
 #include "controller/predict/predict.hpp"
+#include "core/limits.hpp"
 
 namespace loom {
+
+/// What a grant's window has for bytes, at most; a longer stream asks again. The other half is for what it has beside them.
+inline constexpr Duration kGrantQuantum{limits::kGrantWindowNs / 2};
 
 /// One stage under grants: its streams are offered phase after phase, as its nodes agree (core/messages/iteration.hpp).
 bool is_granted(const JobSchedule& schedule);

@@ -11,15 +11,19 @@
 
 namespace loom {
 
+void add_laser_times(const Fabric& fabric, ScheduleTimings& timings) {
+  for (const Element& element : fabric.elements) {
+    if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
+      timings.granted_late = std::max(timings.granted_late, transmitter->control_max);
+      timings.granted_dark = std::max(timings.granted_dark, transmitter->blank_max + transmitter->control_max);
+    }
+  }
+}
+
 ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings, const Architecture& scheduler) {
   ScheduleTimings made;
   made.stage_change = dark_time_of(fabric, timings);
-  for (const Element& element : fabric.elements) {
-    if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
-      made.granted_late = std::max(made.granted_late, transmitter->control_max);
-      made.granted_dark = std::max(made.granted_dark, transmitter->blank_max + transmitter->control_max);
-    }
-  }
+  add_laser_times(fabric, made);
   made.fabric = scheduler.name;
   made.qualifier = scheduler.qualifier;
   return made;

@@ -31,9 +31,8 @@ TrainingLink::TrainingLink(AsioLoop& loop, std::string inspector_folder)
 
 Result<void> TrainingLink::listen(const std::string& folder, const std::string& node) {
   clients_.emplace(
-      node, loop_.wall_offset(),
-      TrainingClients::Outlets{[this](TrainingReady ready) { deliver(ready); },
-                               [this](std::uint64_t client, const std::string& line) { socket_->say(client, line); }});
+      node, TrainingClients::Outlets{[this](TrainingReady ready) { deliver(ready); },
+                                     [this](std::uint64_t client, const std::string& line) { socket_->say(client, line); }});
   auto socket = TrainingSocket::open(
       loop_.context(), format_text("{}/{}.sock", folder, node),
       {[this](std::uint64_t client) { clients_->joined(client); }, [this](std::uint64_t client) { clients_->left(client); },
@@ -71,7 +70,7 @@ void TrainingLink::begin(Host& host) {
 
 void TrainingLink::tell(const TrainingWord& word) {
   if (clients_) {
-    clients_->tell(word);
+    clients_->tell(word, loop_.wall_offset());
   } else if (process_) {
     process_->hear(word);
   }

@@ -67,6 +67,10 @@ class IterationRules {
     }
   }
 
+  static const char* pace_word(const IterationPlan& plan) {
+    return plan.paced_by == PacedBy::training ? "training processes" : "its model";
+  }
+
   /// `slices`: ascending node.
   void check_job(JobId job, const std::vector<const NodePlan*>& slices) {
     const IterationPlan& first = *slices.front()->iterations;
@@ -80,6 +84,10 @@ class IterationRules {
                         "of revision {} through {}",
                         name(slice->node), job.value, plan.leader.value, plan.routed_by.value, plan.phases,
                         name(slices.front()->node), first.leader.value, first.routed_by.value, first.phases));
+      }
+      if (plan.paced_by != first.paced_by) {
+        refuse(format_text("{}: job {} is paced by {}, at {} by {}", name(slice->node), job.value, pace_word(plan),
+                           name(slices.front()->node), pace_word(first)));
       }
       if (!slice->grants && (slice->cycle != slices.front()->cycle || slice->cycles != slices.front()->cycles)) {
         refuse(format_text("{}: it repeats {} cycles of {} ns, {} of the same job {} of {} ns", name(slice->node),

@@ -72,13 +72,18 @@ nlohmann::json manifest_of(const Lab& lab) {
   return nlohmann::json::parse(file, nullptr, false);
 }
 
+Finished up_with_metrics(const Lab& lab) {
+  Finished up = lab.run("lab up --metrics " + lab.write_scenario("mode: soft\n"));
+  INFO(up.words);
+  REQUIRE(up.code == 0);
+  return up;
+}
+
 }  // namespace
 
 TEST_CASE("each daemon of a lab that shall have metrics serves them at a port that lab status and lab.json name") {
   const Lab lab;
-  const Finished up = lab.run("lab up --metrics " + lab.write_scenario("mode: soft\n"));
-  INFO(up.words);
-  REQUIRE(up.code == 0);
+  const Finished up = up_with_metrics(lab);
   const auto served = urls(lab.ask("lab status"));
   REQUIRE(served.size() == 3);
   CHECK(urls(manifest_of(lab)) == served);
@@ -112,9 +117,7 @@ TEST_CASE("each daemon of a lab that shall have metrics serves them at a port th
 
 TEST_CASE("agents of one host speak through shared memory, also after one of their processes was killed and restarted") {
   const Lab lab;
-  const Finished up = lab.run("lab up --metrics " + lab.write_scenario("mode: soft\n"));
-  INFO(up.words);
-  REQUIRE(up.code == 0);
+  up_with_metrics(lab);
   const auto served = urls(lab.ask("lab status"));
   const std::string shared = "lightloom_peer_links{transport=\"shared_memory\"} 1";
   CHECK(comes_to_say(served.at("agents-0"), shared));

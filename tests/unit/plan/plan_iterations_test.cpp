@@ -149,6 +149,7 @@ TEST_CASE("verify refuses nodes that would not count from one instant") {
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.iterations->routed_by = Revision{}; }));
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.iterations->routed_by.value += 1; }));
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.iterations->phases = 2; }));
+  CHECK(broken(nodes[1], [](NodePlan& slice) { slice.iterations->paced_by = PacedBy::training; }));
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.iterations->lead = Duration{}; }));
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.cycles = 2; }));
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.cycle += Duration{1}; }));

@@ -18,6 +18,7 @@
 #include "agents/training/training_clients.hpp"
 #include "core/limits.hpp"
 #include "runtime/training/training_socket.hpp"
+#include "tests/run_until.hpp"
 
 using namespace loom;
 using Catch::Contains;
@@ -27,10 +28,10 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Clients {
+  void tell(const TrainingWord& word) { clients.tell(word, Duration{1'000'000}); }
   std::vector<TrainingReady> heard;
   std::vector<std::pair<std::uint64_t, std::string>> said;
   TrainingClients clients{"node-3",
-                          Duration{1'000'000},
                           {[this](TrainingReady ready) { heard.push_back(ready); },
                            [this](std::uint64_t client, const std::string& line) { said.emplace_back(client, line); }}};
 };
@@ -62,14 +63,9 @@ class Served {
          [this](std::uint64_t, std::string_view line) { lines.emplace_back(line); }});
   }
   std::string path() const { return (folder_ / "sub" / "node-3.sock").string(); }
-  /// Until `done`, at most a minute.
   template <class Done>
   void run_until(Done done) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-    while (!done() && std::chrono::steady_clock::now() < end) {
-      context.run_one_for(std::chrono::milliseconds{100});
-    }
-    REQUIRE(done());
+    REQUIRE(test::run_until(context, done, std::chrono::minutes{1}));
   }
   asio::local::stream_protocol::socket client() {
     asio::local::stream_protocol::socket made(clients_);
@@ -100,18 +96,18 @@ TEST_CASE("a training process hears who its node is and what its light does, in 
   node.clients.joined(1);
   REQUIRE(node.said.size() == 1);
   CHECK(node.said[0].second == R"({"node":"node-3"})");
-  node.clients.tell(word(What::over, 0));
+  node.tell(word(What::over, 0));
   CHECK(node.said.back().second == R"({"compute_ns":80,"job":4,"laid":0,"revision":9})");
   node.clients.heard(1, R"({"ready": 12})");
   CHECK(node.heard == std::vector<TrainingReady>{{1, false}});
-  node.clients.tell(word(What::lit, 1));
+  node.tell(word(What::lit, 1));
   CHECK(node.said.back().second == R"({"again":false,"at_ns":1000007,"job":4,"lit":12,"revision":9})");
-  node.clients.tell(word(What::over, 1));
+  node.tell(word(What::over, 1));
   CHECK(node.said.back().second == R"({"compute_ns":80,"job":4,"over":12,"revision":9})");
   const std::size_t said = node.said.size();
   node.clients.joined(2);  // late: light that it did not ask for is none of its business
   CHECK(node.said.size() == said + 1);
-  node.clients.tell(word(What::none, 1));
+  node.tell(word(What::none, 1));
   CHECK_THAT(node.said.back().second, Contains("none"));
 }
 
@@ -125,12 +121,12 @@ TEST_CASE("a node wants light once all of its training processes do, and not bef
   CHECK(node.heard.empty());
   node.clients.heard(2, R"({"ready": 501})");  // each counts for itself
   CHECK(node.heard == std::vector<TrainingReady>{{1, false}});
-  node.clients.tell(word(What::lit, 1));
+  node.tell(word(What::lit, 1));
   CHECK_THAT(node.said[node.said.size() - 2].second, Contains(R"("lit":1,)"));
   CHECK_THAT(node.said.back().second, Contains(R"("lit":501,)"));
   node.clients.heard(1, R"({"ready": 1})");  // late
   CHECK(node.heard.size() == 1);
-  node.clients.tell(word(What::over, 1));
+  node.tell(word(What::over, 1));
   node.clients.heard(1, R"({"ready": 2})");
   CHECK(node.heard.size() == 1);  // the second one still computes
   node.clients.heard(2, R"({"unsent": 501})");
@@ -142,29 +138,29 @@ TEST_CASE("a node wants light once all of its training processes do, and not bef
   node.clients.heard(3, R"({"ready": 1})");  // counts anew
   CHECK(node.heard.back() == TrainingReady{2, false});
   node.clients.joined(4);  // a third one that only looks on
-  node.clients.tell(word(What::lit, 2));
+  node.tell(word(What::lit, 2));
   CHECK(node.clients.counters().old == 1);
 }
 
 TEST_CASE("whoever was ready when light was laid anew still is, and what had its light is not ready again") {
   Clients node;
   node.clients.joined(1);
-  node.clients.tell(word(What::over, 0));
+  node.tell(word(What::over, 0));
   node.clients.heard(1, R"({"ready": 5})");
-  node.clients.tell(word(What::lit, 1));
-  node.clients.tell(word(What::over, 1));
+  node.tell(word(What::lit, 1));
+  node.tell(word(What::over, 1));
   std::size_t heard = node.heard.size();
-  node.clients.tell(word(What::none, 1));
-  node.clients.tell(word(What::over, 0));
+  node.tell(word(What::none, 1));
+  node.tell(word(What::over, 0));
   CHECK(node.heard.size() == heard);  // nobody has asked for anything
   CHECK_THAT(node.said.back().second, Contains(R"("laid":5)"));
   node.clients.heard(1, R"({"ready": 6})");
-  node.clients.tell(word(What::over, 0));
+  node.tell(word(What::over, 0));
   CHECK(node.heard.size() == heard + 2);  // again: the agent has forgotten it
-  node.clients.tell(word(What::lit, node.heard.back().iteration));
+  node.tell(word(What::lit, node.heard.back().iteration));
   CHECK_THAT(node.said.back().second, Contains(R"("lit":6)"));
-  node.clients.tell(word(What::none, 2));  // in the middle of it
-  node.clients.tell(word(What::over, 0));
+  node.tell(word(What::none, 2));  // in the middle of it
+  node.tell(word(What::over, 0));
   CHECK_THAT(node.said.back().second, Contains(R"("laid":5)"));
   heard = node.heard.size();
   node.clients.heard(1, R"({"ready": 5})");
@@ -172,12 +168,18 @@ TEST_CASE("whoever was ready when light was laid anew still is, and what had its
   node.clients.heard(1, R"({"ready": 6})");
   CHECK(node.heard.size() == heard + 1);
 
-  node.clients.tell(word(What::lit, node.heard.back().iteration));
+  node.tell(word(What::lit, node.heard.back().iteration));
   TrainingWord again = word(What::lit, node.heard.back().iteration);
   again.is_again = true;
   node.clients.heard(1, R"({"ready": 7})");  // early
-  node.clients.tell(again);
+  node.tell(again);
   CHECK_THAT(node.said.back().second, Contains(R"("lit":6)") && Contains(R"("again":true)"));
+  node.clients.heard(1, R"({"ready": 20})");  // counts as it likes, as long as it ascends
+  node.tell(word(What::over, node.heard.back().iteration));
+  node.tell(word(What::lit, node.heard.back().iteration));
+  CHECK_THAT(node.said.back().second, Contains(R"("lit":20)"));
+  node.tell(word(What::over, 0));
+  CHECK_THAT(node.said.back().second, Contains(R"("laid":6)"));  // the last one that was carried
   node.clients.left(1);
   node.clients.joined(2);  // training that was started again counts from 1
   heard = node.heard.size();
@@ -185,7 +187,7 @@ TEST_CASE("whoever was ready when light was laid anew still is, and what had its
   CHECK(node.heard.size() == heard + 1);
   TrainingWord other = word(What::over, 0);
   other.job = JobId{5};
-  node.clients.tell(other);
+  node.tell(other);
   CHECK_THAT(node.said.back().second, Contains(R"("laid":0)"));
 }
 

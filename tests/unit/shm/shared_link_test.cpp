@@ -16,6 +16,7 @@
 #include "runtime/shm/shared_door.hpp"
 #include "runtime/shm/shared_join.hpp"
 #include "runtime/shm/unix_socket.hpp"
+#include "tests/run_until.hpp"
 
 using namespace loom;
 
@@ -74,15 +75,7 @@ class Rig {
   }
   template <class Condition>
   bool run_until(Condition is_done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-    while (!is_done()) {
-      if (std::chrono::steady_clock::now() >= deadline) {
-        return false;
-      }
-      io.restart();
-      io.run_one_until(std::min(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds{5}));
-    }
-    return true;
+    return test::run_until(io, is_done);
   }
   void connect() {
     join(invite());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/zmq/peer/peer_links.hpp"
+#include "tests/run_until.hpp"
 #include "tests/unit/zmq/zmq_rig.hpp"
 
 namespace loom::test {
@@ -81,15 +82,7 @@ class PeerPair {
   }
   template <class Condition>
   bool run_until(Condition is_done, std::chrono::milliseconds patience = std::chrono::seconds{20}) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (!is_done()) {
-      if (std::chrono::steady_clock::now() >= deadline) {
-        return false;
-      }
-      io.restart();
-      io.run_one_until(std::min(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds{5}));
-    }
-    return true;
+    return test::run_until(io, is_done, patience);
   }
   /// Repeats the word, as whoever needs it does, until it is heard.
   bool deliver_until_received(NodeId from, NodeId to, std::uint64_t number) {
