@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/contact_input.hpp"
 #include "drivers/registry.hpp"
+#include "runtime/append_lane.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/contact_watch.hpp"
 #include "runtime/host.hpp"
@@ -69,41 +71,37 @@ int give_up(const Error& error) {
   return 1;
 }
 
-/// Ground truth of the simulated devices on disk, in the order of its happening; flushed a few times a second and at the end.
+/// Ground truth of the simulated devices on disk, in the order of its happening; written a few times a second and at the end,
+/// by a thread of its own: light waits for no disk.
 class LightLogFile {
  public:
-  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), path_(path), file_(opened(path)) {
-    flush_now_and_then();
+  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), path_(path), lane_(continued(path)) {
+    write_now_and_then();
   }
-  ~LightLogFile() { flush(); }
+  ~LightLogFile() { lane_.append(text_, mark()); }
   LightLogFile(const LightLogFile&) = delete;
   LightLogFile& operator=(const LightLogFile&) = delete;
   void add(const OpticalChange& change) { append_line(text_, change); }
 
  private:
   /// What an earlier incarnation of this process wrote stays true; a line that it was killed in goes.
-  static std::ofstream opened(const std::string& path) {
+  static const std::string& continued(const std::string& path) {
     drop_partial_line(path);
     close_to_others(path);
-    return std::ofstream(path, std::ios::binary | std::ios::app);
+    return path;
   }
-  void flush() {
-    const Instant now = loop_.now();
-    if (!text_.empty()) {
-      file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
-      file_.flush();
-      text_.clear();
-    }
-    write_light_log_whole(path_, now);
+  /// Once the text is written the log is whole up to now.
+  std::function<void()> mark() const {
+    return [path = path_, now = loop_.now()] { write_light_log_whole(path, now); };
   }
-  void flush_now_and_then() {
-    flush();
-    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { flush_now_and_then(); });
+  void write_now_and_then() {
+    lane_.try_append(text_, mark());
+    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { write_now_and_then(); });
   }
 
   AsioLoop& loop_;
   std::string path_;
-  std::ofstream file_;
+  AppendLane lane_;
   std::string text_;
 };
 
@@ -117,26 +115,39 @@ struct Hosted {
 class GrantLogFile {
  public:
   GrantLogFile(AsioLoop& loop, const std::string& path, const std::vector<Hosted>& hosted)
-      : loop_(loop), file_(path, std::ios::binary | std::ios::trunc), hosted_(hosted) {
-    close_to_others(path);
-    flush();
+      : loop_(loop), lane_(begun(path)), hosted_(hosted) {
+    write_now_and_then();
   }
+  ~GrantLogFile() {
+    gather();
+    lane_.append(text_);
+  }
+  GrantLogFile(const GrantLogFile&) = delete;
+  GrantLogFile& operator=(const GrantLogFile&) = delete;
 
  private:
-  void flush() {
-    std::string text;
+  static const std::string& begun(const std::string& path) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc).flush();
+    close_to_others(path);
+    return path;
+  }
+  void gather() {
     for (const Hosted& each : hosted_) {
       for (const GrantTimes& times : each.agent->take_grant_times()) {
-        append_line(text, times);
+        append_line(text_, times);
       }
     }
-    file_ << text << std::flush;
-    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { flush(); });
+  }
+  void write_now_and_then() {
+    gather();
+    lane_.try_append(text_);
+    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { write_now_and_then(); });
   }
 
   AsioLoop& loop_;
-  std::ofstream file_;
+  AppendLane lane_;
   const std::vector<Hosted>& hosted_;
+  std::string text_;
 };
 
 /// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a

@@ -1,5 +1,6 @@
 loom_test(runtime_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/append_lane_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/contact_watch_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/host_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/journal_copy_test.cpp
