@@ -1,8 +1,10 @@
 // What ODDL's fast plane delivers: grant latency and receiver utilisation against load, and the efficiency of a saturated
 // receiver beside the closed form of the reconstruction. Virtual time: the tables are a function of the seed.
 // grant_plane [seed [nodes ...]]; nodes default to 64 and 1024. oddl (reconstruction): every time and size is ours.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -92,6 +94,44 @@ bool print_efficiency(std::uint64_t seed, std::uint32_t nodes) {
   return true;
 }
 
+/// Every node sends to every other one, all of one size; k = 1. Slower than its bytes need, over seeds.
+bool print_exchanges() {
+  constexpr int kSeeds = 16;
+  std::printf("\nAll-to-all, k = 1, %d seeds, oddl (reconstruction): %% slower than its bytes need\n", kSeeds);
+  std::printf("%6s %9s %9s %9s %9s %9s\n", "nodes", "bytes", "apart us", "mean", "luckiest", "worst");
+  for (const std::uint32_t nodes : {4U, 16U}) {
+    for (const std::int64_t bytes : {1'028'000, 8'000'000, 23'810'000}) {
+      for (const std::int64_t apart_us : {0, 10}) {
+        std::vector<double> slower;
+        GrantLabOptions options = lab_options({});
+        options.nodes = nodes;
+        options.traffic = GrantTraffic::listed;
+        options.apart = std::chrono::microseconds{apart_us};
+        for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
+          if (i / nodes != i % nodes) {
+            options.streams.push_back({NodeId{i / nodes}, NodeId{i % nodes}, Bytes{bytes}});
+          }
+        }
+        const GrantTimings& timings = options.sender.timings;
+        const Duration needed = time_of(Bytes{bytes}, timings.rate) * (nodes - 1) + timings.flight;
+        for (int seed = 1; seed <= kSeeds; ++seed) {
+          options.seed = static_cast<std::uint64_t>(seed);
+          const auto result = run_grant_lab(options);
+          if (!result) {
+            std::fprintf(stderr, "%s\n", result.error().message.c_str());
+            return false;
+          }
+          slower.push_back(100 * (microseconds_of(result->makespan) / microseconds_of(needed) - 1));
+        }
+        std::printf("%6u %9lld %9lld %9.3f %9.3f %9.3f\n", nodes, static_cast<long long>(bytes),
+                    static_cast<long long>(apart_us), std::accumulate(slower.begin(), slower.end(), 0.0) / kSeeds,
+                    std::ranges::min(slower), std::ranges::max(slower));
+      }
+    }
+  }
+  return true;
+}
+
 /// T14, as `loom reproduce T14` has it.
 bool print_testbed() {
   const auto figures = granted_testbed();
@@ -127,5 +167,5 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  return print_efficiency(seed, sizes.front()) && print_testbed() ? 0 : 1;
+  return print_efficiency(seed, sizes.front()) && print_exchanges() && print_testbed() ? 0 : 1;
 }

@@ -41,7 +41,7 @@ Instant ReceiverArbiter::step(Instant now, const GrantEvent& event, GrantSink& s
   repeat_grants(now, sink);
   while (grant_next(now, sink)) {
   }
-  report_next(sink);
+  report_next(now, sink);
   return wake(now);
 }
 
@@ -118,7 +118,7 @@ Instant ReceiverArbiter::clear_from() const {
   return clear;
 }
 
-/// The first instant at which light of a grant sent now could arrive without meeting another's.
+/// The first instant at which light of a grant sent now could arrive without meeting another's, had its sender nothing else.
 Instant ReceiverArbiter::window_start(Instant now, std::uint32_t source) const {
   const GrantTimings& timings = options_.timings;
   const Duration tuning = asks_[source].is_tuned ? timings.flight : tuning_of(timings);
@@ -139,23 +139,52 @@ Instant ReceiverArbiter::grant_at() const {
   return at;
 }
 
-bool ReceiverArbiter::goes_before(std::uint32_t a, std::uint32_t b) const {
+/// Who goes in place of `first`, the oldest: of its own exchange, and free by `until`. Beginners of an exchange are seldom of
+/// one age to the microsecond; an order by their ages would break the rotation, and so would letting in whoever is free a
+/// little sooner: what is left then matches worse for a whole window.
+std::uint32_t ReceiverArbiter::in_turn(Instant now, std::uint32_t first, Instant until) const {
+  const Ask& oldest_free = asks_[first];
+  if (now - oldest_free.since > options_.starvation) {
+    return first;
+  }
+  const auto is_mate = [&](const Ask& ask) {
+    return ask.stream.job == oldest_free.stream.job && ask.stream.collective == oldest_free.stream.collective &&
+           ask.not_before <= until;
+  };
+  Instant oldest = oldest_free.since;
+  for (const std::uint32_t source : queue_) {
+    oldest = is_mate(asks_[source]) ? std::min(oldest, asks_[source].since) : oldest;
+  }
+  const auto rank = [&](std::uint32_t source) {
+    const bool is_of_age = asks_[source].since <= oldest + turn_of(options_, oldest_free.remaining);
+    return std::tuple(!is_of_age, asks_[source].remaining.count,
+                      (options_.node.value + options_.nodes - source) % options_.nodes);
+  };
+  std::uint32_t best = first;
+  for (const std::uint32_t source : queue_) {
+    best = is_mate(asks_[source]) && rank(source) < rank(best) ? source : best;
+  }
+  return best;
+}
+
+std::uint32_t ReceiverArbiter::pick(Instant now, Among among) const {
+  const auto is_among = [&](std::uint32_t source) {
+    return among == Among::all || asks_[source].not_before <= window_start(now, source);
+  };
   const auto rank = [&](std::uint32_t source) {
     const Ask& ask = asks_[source];
     const std::uint32_t away = (options_.node.value + options_.nodes - source) % options_.nodes;
     return std::tuple(ask.since.time_since_epoch() / options_.age_grain, ask.remaining.count, away);
   };
-  return rank(a) < rank(b);
-}
-
-std::uint32_t ReceiverArbiter::pick(Instant now) const {
-  std::uint32_t best = kNobody;
+  std::uint32_t first = kNobody;
   for (const std::uint32_t source : queue_) {
-    if (asks_[source].not_before <= window_start(now, source) && (best == kNobody || goes_before(source, best))) {
-      best = source;
-    }
+    first = is_among(source) && (first == kNobody || rank(source) < rank(first)) ? source : first;
   }
-  return best;
+  if (first == kNobody) {
+    return kNobody;
+  }
+  const Instant until = window_start(now, first) + turn_of(options_, asks_[first].remaining);
+  return in_turn(now, first, among == Among::all ? Instant::max() : until);
 }
 
 /// Where windows follow each other by word, tuning is what the next one may do meanwhile; not while the end is unknown.
@@ -163,14 +192,11 @@ bool ReceiverArbiter::reports_next() const {
   return options_.lease_end == LeaseEnd::by_message && standing_count_ > 0 && !overdue();
 }
 
-void ReceiverArbiter::report_next(GrantSink& sink) {
+void ReceiverArbiter::report_next(Instant now, GrantSink& sink) {
   if (!reports_next() || queue_.empty()) {
     return;
   }
-  std::uint32_t next = queue_.front();
-  for (const std::uint32_t source : queue_) {
-    next = goes_before(source, next) ? source : next;
-  }
+  const std::uint32_t next = pick(now, Among::all);
   if (reported_next_ != next) {
     reported_next_ = next;
     send_queued(next, sink);
@@ -188,11 +214,11 @@ bool ReceiverArbiter::grant_next(Instant now, GrantSink& sink) {
   if (queue_.empty() || grant_at() > now) {
     return false;
   }
-  const std::uint32_t source = pick(now);
+  const std::uint32_t source = pick(now, Among::free);
   if (source == kNobody) {
     return false;
   }
-  grant(now, source, window_start(now, source), sink);
+  grant(now, source, std::max(window_start(now, source), asks_[source].not_before), sink);
   return true;
 }
 

@@ -4,6 +4,7 @@
 // (reconstruction).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,21 +31,31 @@ struct ArbiterOptions {
   /// Only whoever knows may say so; by_message nobody else may begin, since no wait is long enough.
   bool is_first_incarnation = false;
   GrantTimings timings;
-  Duration quantum = std::chrono::milliseconds{1};    ///< Qmax: the longest stream that is granted whole
-  Duration slack = std::chrono::microseconds{2};      ///< of a lease beyond its bytes: at least a sender's patience
-  Duration repeat = std::chrono::nanoseconds{3'000};  ///< of a grant that nobody has answered
-  Duration age_grain = std::chrono::microseconds{1};  ///< requests of one grain are of one age: the shorter goes first
-  std::uint32_t iterations = 3;                       ///< refusals in a row until it pauses for a round trip
+  Duration quantum = std::chrono::milliseconds{1};      ///< Qmax: the longest stream that is granted whole
+  Duration slack = std::chrono::microseconds{2};        ///< of a lease beyond its bytes: at least a sender's patience
+  Duration repeat = std::chrono::nanoseconds{3'000};    ///< of a grant that nobody has answered
+  Duration age_grain = std::chrono::microseconds{1};    ///< requests of one grain are of one age: the shorter goes first
+  Duration starvation = std::chrono::milliseconds{20};  ///< the senders' own: whoever has asked for longer goes by age alone
+  std::uint32_t iterations = 3;                         ///< refusals in a row until it pauses for a round trip
   std::uint32_t ahead = 2;  ///< standing grants: 1 = the next waits for the last to end, 2 = it is granted under its tail
   LeaseEnd lease_end = LeaseEnd::by_itself;  ///< by_message needs ahead = 1: nobody may be let in before the last is known dark
 };
+
+/// Of an exchange (streams of one collective), the one whose turn it is is waited for at most this part of a window, and what
+/// is closer in age is of one age.
+inline constexpr std::int64_t kTurnShare = 4;
+
+constexpr Duration turn_of(const ArbiterOptions& options, Bytes remaining) {
+  return std::min(options.quantum, time_of(remaining, options.timings.rate)) / kTurnShare;
+}
 
 /// How long before its window a grant is sent: it travels, is refused once, and the next one travels and tunes.
 constexpr Duration lead_of(const ArbiterOptions& options) { return 3 * options.timings.control + tuning_of(options.timings); }
 
 /// No grant that was sent by `t` permits light after `t` + this: the wait of a restarted arbiter.
 constexpr Duration lease_reach_of(const ArbiterOptions& options) {
-  return lead_of(options) + guard_of(options.timings) + overhead_of(options.timings) + options.quantum + options.slack;
+  const Duration turn = options.quantum / kTurnShare;
+  return lead_of(options) + turn + guard_of(options.timings) + overhead_of(options.timings) + options.quantum + options.slack;
 }
 
 struct ArbiterCounters {
@@ -117,10 +128,12 @@ class ReceiverArbiter {
   Instant clear_from() const;
   Instant window_start(Instant now, std::uint32_t source) const;
   Instant grant_at() const;
-  std::uint32_t pick(Instant now) const;
-  bool goes_before(std::uint32_t a, std::uint32_t b) const;
+  enum class Among : std::uint8_t { free, all };
+  /// Who goes next among all that wait, or among those whose senders are free in time.
+  std::uint32_t pick(Instant now, Among among) const;
+  std::uint32_t in_turn(Instant now, std::uint32_t first, Instant until) const;
   bool reports_next() const;
-  void report_next(GrantSink& sink);
+  void report_next(Instant now, GrantSink& sink);
   void send_queued(std::uint32_t source, GrantSink& sink) const;
   void grant(Instant now, std::uint32_t source, Instant start, GrantSink& sink);
   Instant wake(Instant now) const;

@@ -2,6 +2,7 @@
 #include "agents/grant/plane.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -97,7 +98,7 @@ SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nod
   options.keepalive = 100 * map.timings.control;
   options.give_up = 2'000 * map.timings.control;
   options.patience = 5 * map.timings.control;
-  options.stagger = map.timings.control / 4;
+  options.stagger = 5 * map.timings.control / 2;
   options.starvation = 4 * map.quantum;
   return options;
 }
@@ -113,6 +114,7 @@ ArbiterOptions arbiter_options(const GrantMap& map, NodeId node, std::uint32_t n
   options.slack = 5 * map.timings.control;
   options.repeat = 4 * map.timings.control;
   options.age_grain = map.timings.control;
+  options.starvation = 4 * map.quantum;
   options.lease_end = lease_end;
   options.ahead = lease_end == LeaseEnd::by_itself ? 2 : 1;
   return options;
@@ -182,16 +184,21 @@ void GrantPlane::begin(StepContext context, std::shared_ptr<const NodePlan> plan
 
 void GrantPlane::offer_all(StepContext context) {
   const auto is_due = [this](const OfferedStream& stream) { return stream.collective == number_; };
+  const auto away = [this](const OfferedStream& stream) {
+    return (stream.destination.value + nodes_ - stream.source.value) % nodes_;
+  };
   left_.clear();
   for (const OfferedStream& stream : map()->sends) {
     left_.push_back(stream.bytes);
   }
   sent_ = 0;
   offered_ = static_cast<std::size_t>(std::ranges::count_if(map()->sends, is_due));
-  for (const OfferedStream& stream : map()->sends) {
-    if (is_due(stream)) {
-      offer(context, stream);
-    }
+  // The nearest first: where everybody begins an exchange, each receiver is asked by another sender first.
+  std::vector<OfferedStream> due;
+  std::ranges::copy_if(map()->sends, std::back_inserter(due), is_due);
+  std::ranges::stable_sort(due, {}, away);
+  for (const OfferedStream& stream : due) {
+    offer(context, stream);
   }
   if (offered_ == 0) {
     finish_all(context);

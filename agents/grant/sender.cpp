@@ -10,7 +10,7 @@ namespace {
 
 /// Requests and endings of one step; the rest follows at once in the next.
 constexpr int kRepeatsPerStep = 16;
-constexpr std::uint32_t kStaggersMax = 8;
+constexpr std::int64_t kStaggersMax = 8;
 
 }  // namespace
 
@@ -80,8 +80,11 @@ void StreamSender::offer(Instant now, const StreamOffered& offered, GrantSink& s
 }
 
 Duration StreamSender::stagger_for(NodeId to) const {
-  const std::uint32_t places = (to.value + options_.nodes - options_.node.value) % options_.nodes;
-  return options_.stagger * static_cast<std::int64_t>(std::min(places - 1, kStaggersMax));
+  const Instant offered = streams_[destinations_[to.value].tail].since;
+  const auto before = std::count_if(asked_.begin(), asked_.end(), [&](std::uint32_t other) {
+    return other != to.value && streams_[destinations_[other].head].since == offered;
+  });
+  return options_.stagger * std::min<std::int64_t>(before, kStaggersMax);
 }
 
 void StreamSender::enqueue(std::uint32_t stream) {

@@ -28,8 +28,8 @@ struct SenderOptions {
   Duration give_up = std::chrono::milliseconds{20};     ///< silence of an arbiter until a stream is given up aloud
   Duration patience = std::chrono::microseconds{2};     ///< lateness that is better than a refusal: its round trip
   Duration starvation = std::chrono::milliseconds{20};  ///< a stream that has asked for longer goes before all younger ones
-  /// The request of a new stream to the node d places on is sent d - 1 times later (kStaggersMax at most): where everybody
-  /// begins an exchange at once, each receiver hears another sender first. Longer than messages differ in travel, or 0.
+  /// Of streams that are offered at one instant each asks so much later than the one before it (kStaggersMax at most). Longer
+  /// than a round trip: the first has its grant before the second asks, so no receiver waits for a refusal. 0: all at once.
   Duration stagger{};
 };
 

@@ -2,6 +2,7 @@
 #include "sim_backend/experiments/grant_lab.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <queue>
 #include <vector>
@@ -34,6 +35,7 @@ struct Later {
 };
 
 struct OfferRecord {
+  StreamId stream;
   Instant offered{};
   Instant asked = kNever;
   Instant granted = kNever;
@@ -113,12 +115,13 @@ class GrantLab {
   void happen(const Happening& happening);
   void offer(std::uint32_t node);
   void offer_listed(std::uint32_t node);
+  OfferRecord& record_of(const StreamId& stream);
   void step_sender(std::uint32_t node, const GrantEvent& event);
   void step_arbiter(std::uint32_t node, const GrantEvent& event);
   void step_table(std::uint32_t node);
   void carry_out(std::uint32_t node, const GrantSink& sink);
   void send(std::uint32_t node, const SendGrant& order);
-  void note(std::uint32_t node, const SendGrant& order);
+  void note(const SendGrant& order);
   void light(const LaserCommand& order);
   void dark(const RowEnded& ended);
   GrantLabResult gauge();
@@ -156,22 +159,36 @@ void GrantLab::offer(std::uint32_t node) {
   if (options_.traffic == GrantTraffic::uniform) {
     to = (node + 1 + self.arrivals.below(options_.nodes - 1)) % options_.nodes;
   }
-  self.offers.push_back({now_, kNever, kNever});
+  self.offers.push_back({{JobId{1}, index, NodeId{node}, NodeId{to}}, now_, kNever, kNever});
   last_offer_ = now_;
   if (self.offers.size() < options_.streams_per_node) {
     push(now_ + gap(node), node, Part::traffic, 0);
   }
-  step_sender(node, StreamOffered{{JobId{1}, index, NodeId{node}, NodeId{to}}, options_.stream_bytes});
+  step_sender(node, StreamOffered{self.offers.back().stream, options_.stream_bytes});
 }
 
+/// The nearest first, as the plane offers them. All are of one collective, but for a pair's second stream and later ones.
 void GrantLab::offer_listed(std::uint32_t node) {
-  for (const LabStream& stream : options_.streams) {
-    if (stream.source.value == node) {
-      const std::uint64_t index = nodes_[node].offers.size();
-      nodes_[node].offers.push_back({now_, kNever, kNever});
-      step_sender(node, StreamOffered{{JobId{1}, index, stream.source, stream.destination}, stream.bytes});
-    }
+  std::vector<LabStream> own;
+  std::ranges::copy_if(options_.streams, std::back_inserter(own),
+                       [&](const LabStream& stream) { return stream.source == NodeId{node}; });
+  std::ranges::stable_sort(
+      own, {}, [&](const LabStream& stream) { return (stream.destination.value + options_.nodes - node) % options_.nodes; });
+  auto& offers = nodes_[node].offers;
+  for (const LabStream& stream : own) {
+    const auto before =
+        std::ranges::count(offers, stream.destination, [](const OfferRecord& each) { return each.stream.destination; });
+    offers.push_back({{JobId{1}, static_cast<std::uint64_t>(before), stream.source, stream.destination}, now_, kNever, kNever});
+    step_sender(node, StreamOffered{offers.back().stream, stream.bytes});
   }
+}
+
+OfferRecord& GrantLab::record_of(const StreamId& stream) {
+  auto& offers = nodes_[stream.source.value].offers;
+  if (options_.traffic != GrantTraffic::listed) {
+    return offers[stream.collective];
+  }
+  return *std::ranges::find(offers, stream, &OfferRecord::stream);
 }
 
 void GrantLab::step_sender(std::uint32_t node, const GrantEvent& event) {
@@ -234,20 +251,20 @@ void GrantLab::carry_out(std::uint32_t node, const GrantSink& sink) {
       ++(is_sent ? result_.streams : result_.unreachable);
       if (is_sent) {
         const Duration flight = options_.sender.timings.flight;
-        finishes_.push_back(now_ + flight - nodes_[node].offers[over->stream.collective].offered);
+        finishes_.push_back(now_ + flight - record_of(over->stream).offered);
         result_.makespan = std::max(result_.makespan, now_ + flight - kBegin);
       }
     }
   }
 }
 
-void GrantLab::note(std::uint32_t node, const SendGrant& order) {
+void GrantLab::note(const SendGrant& order) {
   ++result_.messages;
   if (const auto* request = std::get_if<StreamRequest>(&order.message)) {
-    Instant& asked = nodes_[node].offers[request->stream.collective].asked;
+    Instant& asked = record_of(request->stream).asked;
     asked = std::min(asked, now_);
   } else if (const auto* accept = std::get_if<StreamAccept>(&order.message)) {
-    OfferRecord& record = nodes_[node].offers[accept->stream.collective];
+    OfferRecord& record = record_of(accept->stream);
     if (record.granted == kNever) {
       record.granted = now_;
       waits_.push_back(now_ - record.offered);
@@ -257,7 +274,7 @@ void GrantLab::note(std::uint32_t node, const SendGrant& order) {
 }
 
 void GrantLab::send(std::uint32_t node, const SendGrant& order) {
-  note(node, order);
+  note(order);
   const bool is_lost = network_.chance(options_.loss_per_million);
   const Duration late = network_.between(Duration::zero(), options_.jitter);
   if (is_lost) {
@@ -376,12 +393,13 @@ GrantLabOptions lab_options(const GrantTimings& timings) {
   ArbiterOptions& arbiter = options.arbiter;
   sender.timings = arbiter.timings = timings;
   sender.repeat = std::max(sender.repeat, 3 * timings.control);
-  sender.stagger = std::max(sender.stagger, timings.control / 4);
+  sender.stagger = std::max(sender.stagger, 5 * timings.control / 2);
   sender.keepalive = std::max(sender.keepalive, 10 * timings.control);
   sender.give_up = std::max(sender.give_up, 100 * timings.control);
   sender.patience = std::max({sender.patience, 2 * timings.control, 2 * timings.tune});
   sender.starvation = std::max(sender.starvation, 20 * timings.control);
   arbiter.slack = sender.patience;
+  arbiter.starvation = sender.starvation;
   arbiter.repeat = std::max(arbiter.repeat, 3 * timings.control);
   arbiter.age_grain = std::max(arbiter.age_grain, timings.control);
   options.jitter = timings.control / 5;

@@ -81,7 +81,9 @@ std::vector<std::string> testbed_assumed(std::string_view swept) {
       plane_assumed({}, swept) + "; all of it ours, nothing calibrated",
       format_text(
           "4 nodes, mean of {} seeds; all nodes begin a collective at once but where a row says otherwise, and stagger their "
-          "requests by t_ctl / 4, more than messages differ in travel: later beginners than that match an all-to-all worse",
+          "requests by 5/2 t_ctl, more than a round trip, the nearest receiver first; a receiver waits for whose turn it is "
+          "for "
+          "a quarter of a window at most",
           kTestbedSeeds),
       "a collective's streams are offered at once and granted whole, at most Qmax a window; what Qmax cuts asks anew when "
       "its window ends; a ring is one stream an edge; no overlap with compute; ideal switch: the same fibre, nothing else"};

@@ -305,6 +305,15 @@ TEST_CASE("clocks_and_flights_that_err_as_far_as_they_may_are_within_the_guard")
           {.horizon = 20, .delay_max = 2});
 }
 
+TEST_CASE("an_exchange_waits_for_a_turn_and_lights_never_meet") {
+  GrantWorldOptions options = small_plane(3, 1);
+  options.arbiter.quantum = microseconds{8};  // a turn is two ticks
+  // Node 1 is nearest before receiver 2 and sends to 0 first; when it is nearly free, node 0 asks receiver 2 as well.
+  options.offers = {offer(1, 1, 1, 0, 8000), offer(1, 1, 1, 2, 8000), offer(10, 1, 0, 2, 8000)};
+  explore("3 nodes, k = 1, an exchange that waits for a turn, one loss and one double", options, {1, 1, 0, 0},
+          {.horizon = 17, .delay_max = 2});
+}
+
 namespace {
 
 GrantRival rival(std::uint32_t from, std::uint32_t to, std::int64_t bytes) { return {NodeId{from}, NodeId{to}, Bytes{bytes}}; }

@@ -80,6 +80,7 @@ GrantWorld::Node GrantWorld::make_node(std::uint32_t node, std::uint64_t epoch) 
   ArbiterOptions arbiter = options_.arbiter;
   arbiter.node = NodeId{node};
   arbiter.epoch = epoch;
+  arbiter.starvation = options_.sender.starvation;
   arbiter.is_first_incarnation =
       epoch == 1 || is_by_message();  // by_message an incarnation begins with a commit, which has proven all dark
   return {StreamSender(sender),

@@ -117,6 +117,49 @@ TEST_CASE("the_oldest_goes_first_and_the_shortest_of_one_age") {
   CHECK(order == std::vector<NodeId>{kSource, third, kOther});
 }
 
+namespace {
+
+/// Node 3, one place before the receiver, was granted, is busy for `busy` beyond the start of what node 2 could be granted, and
+/// refuses; node 2, two places before, has asked since `since`. What is granted next.
+StreamGrant granted_after_refusal(Duration busy, Instant since, Instant since_of_other, std::uint64_t collective = 1) {
+  const NodeId near{3};
+  auto rig = arbiter_rig();
+  rig.receive(kStart, near, request_of(near, 1, 125'000, since));
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  const StreamGrant first = rig.delivered<StreamGrant>()[0];
+  StreamRequest other = request_of(kOther, 1, 125'000, since_of_other);
+  other.stream.collective = collective;
+  rig.receive(after_us(2), kOther, other);
+  const GrantTimings timings;
+  const Instant earliest = after_us(3) + timings.control + tuning_of(timings);
+  rig.receive(after_us(3), near, StreamRefusal{first.stream, 1, first.key, RefusalReason::taken, after_us(3), earliest + busy});
+  REQUIRE(rig.delivered<StreamGrant>().size() == 1);
+  const StreamGrant next = rig.delivered<StreamGrant>()[0];
+  CHECK(next.start == (next.stream.source == near ? earliest + busy : earliest));
+  return next;
+}
+
+}  // namespace
+
+TEST_CASE("of_an_exchange_the_one_whose_turn_it_is_is_waited_for_a_quarter_of_a_window") {
+  const Instant ago = kStart - microseconds{9};
+  const Duration turn = time_of(Bytes{125'000}, GrantTimings{}.rate) / kTurnShare;
+  const NodeId near{3};
+  CHECK(granted_after_refusal(turn, ago, ago).stream.source == near);
+  CHECK(granted_after_refusal(turn + Duration{1}, ago, ago).stream.source == kOther);
+  // Beginners are of one age if they are no further apart than that; whoever is older still is waited for as well.
+  CHECK(granted_after_refusal(turn, ago + turn, ago).stream.source == near);
+  CHECK(granted_after_refusal(turn, ago + turn + Duration{1}, ago).stream.source == kOther);
+  CHECK(granted_after_refusal(turn, ago - microseconds{500}, ago).stream.source == near);
+  // Other collectives are no exchange with it, and nobody waits for them.
+  CHECK(granted_after_refusal(Duration{1}, ago, ago, 2).stream.source == kOther);
+}
+
+TEST_CASE("nobody_who_starves_waits_for_another_ones_turn") {
+  const Instant ago = kStart - std::chrono::milliseconds{30};
+  CHECK(granted_after_refusal(Duration{1}, ago, ago).stream.source == kOther);
+}
+
 TEST_CASE("by_word_the_next_one_is_told_and_needs_no_time_to_tune_once_it_has") {
   ArbiterOptions options;
   options.ahead = 1;
@@ -179,7 +222,7 @@ TEST_CASE("a_restarted_arbiter_grants_nothing_before_every_old_lease_has_run_out
   const auto grants = run(rig, after_us(3'000));
   REQUIRE_FALSE(grants.empty());
   CHECK(grants[0].start >= longest.end + guard_of(GrantTimings{}));
-  CHECK(grants[0].start <= longest.end + microseconds{10});
+  CHECK(grants[0].start <= longest.end + ArbiterOptions{}.quantum / kTurnShare + microseconds{10});
 }
 
 TEST_CASE("forged_and_foreign_answers_change_no_window") {
