@@ -44,6 +44,8 @@ struct StreamRequest {
   Bytes remaining;
   Instant since{};        ///< asks since then; what was cut by the quantum asks anew
   bool is_tuned = false;  ///< an idle transmitter of the sender is on this wavelength already, dark
+  Instant free_at{};  ///< first instant at the receiver at which light of this sender could arrive, as far as it has promised
+  bool is_update = false;  ///< nothing but `free_at` is new: whoever knows the request does not answer
   bool operator==(const StreamRequest&) const = default;
 };
 

@@ -26,6 +26,8 @@ struct WordWriter {
     body.set_remaining_bytes(in.remaining.count);
     body.set_since_ns(ns_of(in.since));
     body.set_is_tuned(in.is_tuned);
+    body.set_free_at_ns(ns_of(in.free_at));
+    body.set_is_update(in.is_update);
   }
   void operator()(const loom::StreamAccept& in) const {
     StreamAccept& body = *out.mutable_accept();
@@ -110,6 +112,8 @@ loom::GrantMessage body_from_wire(Check& check, const GrantPlaneMessage& in) {
       request.remaining = {check.between("remaining_bytes", in.request().remaining_bytes(), 1, limits::kStreamBytes)};
       request.since = check.instant("since_ns", in.request().since_ns());
       request.is_tuned = in.request().is_tuned();
+      request.free_at = check.instant("free_at_ns", in.request().free_at_ns());
+      request.is_update = in.request().is_update();
       return request;
     }
     case GrantPlaneMessage::kAccept: {

@@ -38,6 +38,7 @@ void ReceiverArbiter::receive_request(Instant now, NodeId from, const StreamRequ
     ++counters_.unlawful;
     return;
   }
+  const Instant free_at = std::min(request.free_at, now + lease_reach_of(options_));
   const auto order = std::tuple(request.sender_epoch, request.number) <=> std::tuple(ask.sender_epoch, ask.number);
   const RequestAge age = order < 0 ? RequestAge::older : order > 0 ? RequestAge::newer : RequestAge::same;
   switch (react(ask.state, age)) {
@@ -50,18 +51,17 @@ void ReceiverArbiter::receive_request(Instant now, NodeId from, const StreamRequ
         queue_.push_back(from.value);
       }
       // A sender's clock cannot make a request younger than its arrival, nor buy it a place before time began.
-      ask = {AskState::queued,
-             request.sender_epoch,
-             request.number,
-             request.stream,
-             request.remaining,
-             std::clamp(request.since, Instant{}, now),
-             now,
-             request.is_tuned};
+      ask = {AskState::queued, request.sender_epoch, request.number,
+             request.stream,   request.remaining,    std::clamp(request.since, Instant{}, now),
+             free_at,          request.is_tuned};
       break;
     case RequestReaction::report_queued:
       ++counters_.duplicates;
       ask.is_tuned = request.is_tuned;
+      ask.not_before = free_at;
+      if (request.is_update) {
+        return;
+      }
       break;
     case RequestReaction::repeat_grant:
       ++counters_.duplicates;

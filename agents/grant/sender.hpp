@@ -99,14 +99,14 @@ class StreamSender {
   };
 
   void offer(Instant now, const StreamOffered& offered, GrantSink& sink);
-  bool is_lawful(const StreamOffered& offered) const;
   bool is_known(const StreamId& stream) const;
   void enqueue(std::uint32_t stream);
   std::uint32_t dequeue(Destination& destination);
   void recycle(std::uint32_t stream);
   void ask_next(Instant now, NodeId to, GrantSink& sink, Duration wait = {});
-  Duration stagger_for(NodeId to) const;
-  void send_request(Instant now, NodeId to, GrantSink& sink);
+  void send_request(Instant now, NodeId to, GrantSink& sink, bool is_update = false);
+  void report_busy(Instant now, GrantSink& sink);
+  Instant free_at(Instant now, NodeId to) const;
   void stop_asking(NodeId to);
   bool is_tuned(NodeId to) const;
   Duration ahead_of(std::uint32_t transmitter, NodeId to) const;

@@ -118,6 +118,14 @@ Instant StreamSender::free_from(Instant now, std::uint32_t transmitter) const {
   return free;
 }
 
+Instant StreamSender::free_at(Instant now, NodeId to) const {
+  Instant at = kNever;
+  for (std::uint32_t i = 0; i < options_.transmitters; ++i) {
+    at = std::min(at, free_from(now, i) + ahead_of(i, to));
+  }
+  return at;
+}
+
 /// From the instant that a transmitter is free until its light could arrive.
 Duration StreamSender::ahead_of(std::uint32_t transmitter, NodeId to) const {
   const GrantTimings& timings = options_.timings;
@@ -132,10 +140,9 @@ StreamSender::Fit StreamSender::fit(Instant now, const StreamGrant& grant, Bytes
   const GrantTimings& timings = options_.timings;
   Fit fit;
   Instant first = kNever;
-  fit.free_at = kNever;
+  fit.free_at = free_at(now, grant.stream.destination);
   for (std::uint32_t i = 0; i < options_.transmitters; ++i) {
     const Instant light = free_from(now, i) + ahead_of(i, grant.stream.destination);
-    fit.free_at = std::min(fit.free_at, light);
     if (light < first && rows_of(i) < kRowsPerTransmitter) {
       first = light;
       fit.transmitter = i;
@@ -195,6 +202,7 @@ void StreamSender::accept(Instant now, const StreamGrant& grant, const Fit& fit,
   sink.emit(WriteRow{row});
   send_accept(grant, row, sink);
   report_retuned(now, before, sink);
+  report_busy(now, sink);
   ask_next(now, to, sink);
 }
 

@@ -311,7 +311,7 @@ TEST_CASE("an_exchange_waits_for_a_turn_and_lights_never_meet") {
   // Node 1 is nearest before receiver 2 and sends to 0 first; when it is nearly free, node 0 asks receiver 2 as well.
   options.offers = {offer(1, 1, 1, 0, 8000), offer(1, 1, 1, 2, 8000), offer(10, 1, 0, 2, 8000)};
   explore("3 nodes, k = 1, an exchange that waits for a turn, one loss and one double", options, {1, 1, 0, 0},
-          {.horizon = 17, .delay_max = 2});
+          {.horizon = 15, .delay_max = 2});
 }
 
 namespace {
@@ -341,15 +341,15 @@ Duration starving_wait_max(const GrantWorldOptions& options) {
 TEST_CASE("no_stream_waits_beyond_starvation_and_its_turn") {
   const GrantWorldOptions options = rivals_of_a_long_stream();
   explore("4 nodes, k = 1, incast of 2, two rivals at one sender", options, {.losses = 0, .doubles = 0, .delays = 0},
-          {.horizon = 48, .delay_max = 2, .wait_max = starving_wait_max(options)});
+          {.horizon = 24, .delay_max = 2, .wait_max = starving_wait_max(options)});
 }
 
 TEST_CASE("no_stream_waits_beyond_starvation_and_its_turn_though_a_word_is_late_or_lost") {
   const GrantWorldOptions options = rivals_of_a_long_stream();
   explore("the same, one late word", options, {.losses = 0, .doubles = 0, .delays = 1},
-          {.horizon = 28, .delay_max = 3, .wait_max = starving_wait_max(options)});
+          {.horizon = 18, .delay_max = 3, .wait_max = starving_wait_max(options)});
   explore("the same, one loss", options, {.losses = 1, .doubles = 0, .delays = 0},
-          {.horizon = 28, .delay_max = 1, .wait_max = starving_wait_max(options) + options.sender.keepalive});
+          {.horizon = 18, .delay_max = 1, .wait_max = starving_wait_max(options) + options.sender.keepalive});
 }
 
 TEST_CASE("no_stream_of_an_all_to_all_waits_beyond_starvation_and_its_turn") {
@@ -359,7 +359,7 @@ TEST_CASE("no_stream_of_an_all_to_all_waits_beyond_starvation_and_its_turn") {
   options.rivals = {rival(0, 1, 2000), rival(0, 2, 3000), rival(1, 0, 2000),
                     rival(1, 2, 3000), rival(2, 0, 3000), rival(2, 1, 3000)};
   explore("3 nodes, k = 1, all to all without end", options, {.losses = 0, .doubles = 0, .delays = 0},
-          {.horizon = 60, .delay_max = 2, .wait_max = starving_wait_max(options)});
+          {.horizon = 30, .delay_max = 2, .wait_max = starving_wait_max(options)});
 }
 
 TEST_CASE("without_the_starvation_rule_the_same_rivals_keep_a_stream_waiting") {

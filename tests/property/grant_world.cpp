@@ -31,6 +31,8 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
           digest.add(static_cast<std::uint64_t>(body.remaining.count));
           fold_instant(digest, body.since);
           digest.add(body.is_tuned ? 1 : 0);
+          fold_instant(digest, body.free_at);
+          digest.add(body.is_update ? 1 : 0);
         } else if constexpr (std::is_same_v<Body, StreamQueued>) {
           digest.add(body.number);
           digest.add(body.arbiter_epoch);

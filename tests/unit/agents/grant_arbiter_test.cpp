@@ -252,3 +252,43 @@ TEST_CASE("forged_and_foreign_answers_change_no_window") {
   CHECK(rig.machine.counters().foreign == 5);
   CHECK(rig.machine.counters().unlawful == 4);
 }
+
+TEST_CASE("a_sender_that_has_said_until_when_it_is_busy_is_offered_nothing_sooner") {
+  ArbiterOptions options;
+  options.ahead = 1;
+  auto rig = arbiter_rig(options);
+  const Instant free = after_us(40);
+  StreamRequest busy = request_of(kOther, 1, 1'000, kStart);
+  busy.free_at = free;
+  rig.receive(kStart, kOther, busy);
+  CHECK(rig.delivered<StreamQueued>().size() == 1);
+  CHECK(rig.delivered<StreamGrant>().empty());
+  const auto grants = run(rig, after_us(60));
+  REQUIRE_FALSE(grants.empty());
+  CHECK(grants[0].start == free);
+}
+
+TEST_CASE("an_update_of_a_known_request_is_taken_and_not_answered") {
+  auto rig = arbiter_rig();
+  StreamRequest busy = request_of(kOther, 1, 1'000, kStart);
+  busy.free_at = after_us(40);
+  busy.is_update = true;
+  rig.receive(kStart, kOther, busy);
+  CHECK(rig.delivered<StreamQueued>().size() == 1);  // it was not known
+  busy.free_at = after_us(20);
+  rig.receive(after_us(1), kOther, busy);
+  CHECK(rig.effects.empty());
+  const auto grants = run(rig, after_us(60));
+  REQUIRE_FALSE(grants.empty());
+  CHECK(grants[0].start == after_us(20));
+}
+
+TEST_CASE("a_sender_that_claims_to_be_busy_for_a_year_waits_for_a_lease_reach") {
+  auto rig = arbiter_rig();
+  StreamRequest busy = request_of(kOther, 1, 1'000, kStart);
+  busy.free_at = kStart + std::chrono::hours{24 * 365};
+  rig.receive(kStart, kOther, busy);
+  const auto grants = run(rig, after_us(3'000));
+  REQUIRE_FALSE(grants.empty());
+  CHECK(grants[0].start == kStart + lease_reach_of(ArbiterOptions{}));
+}

@@ -27,7 +27,7 @@ std::vector<Envelope> one_of_each() {
     envelope.body = GrantPlaneMessage{message};
     all.push_back(envelope);
   };
-  add(kSource, StreamRequest{stream, 5, 6, Bytes{561'200}, at, true});
+  add(kSource, StreamRequest{stream, 5, 6, Bytes{561'200}, at, true, later, true});
   add(kSource, StreamAccept{stream, 5, key, later});
   add(kSource, StreamRefusal{stream, 5, key, RefusalReason::taken, at, later});
   add(kSource, StreamRelease{stream, 5, key, later, Bytes{0}});
@@ -87,6 +87,9 @@ TEST_CASE("unlawful_words_of_the_grant_plane_are_refused_by_the_name_of_the_fiel
   word = words[0];
   std::get<StreamRequest>(message_of(word)).remaining = Bytes{limits::kStreamBytes + 1};
   CHECK(refusal_of(word).find("remaining_bytes") != std::string::npos);
+  word = words[0];
+  std::get<StreamRequest>(message_of(word)).free_at = Instant{Duration{-1}};
+  CHECK(refusal_of(word).find("free_at_ns") != std::string::npos);
   word = words[0];
   std::get<StreamRequest>(message_of(word)).sender_epoch = 0;
   CHECK(refusal_of(word).find("sender_epoch_number") != std::string::npos);

@@ -223,3 +223,42 @@ TEST_CASE("the_grant_table_lights_late_or_never_but_is_dark_in_time") {
   REQUIRE(missed.ended_count == 1);
   CHECK(missed.ended[0].lit_from == missed.ended[0].dark_from);
 }
+
+TEST_CASE("a_sender_whose_last_idle_transmitter_is_promised_tells_the_arbiters_of_its_oldest_streams_until_when") {
+  for (const std::uint32_t transmitters : {1U, 2U}) {
+    auto rig = sender_rig(transmitters);
+    rig.step(kStart, StreamOffered{stream_to_receiver(kSource), Bytes{100'000}});
+    CHECK(rig.delivered<StreamRequest>().at(0).free_at == kStart + tuning_of(GrantTimings{}));
+    CHECK_FALSE(rig.delivered<StreamRequest>()[0].is_update);
+    const StreamId other{JobId{7}, 1, kSource, kOther};
+    rig.step(after_us(1), StreamOffered{other, Bytes{100'000}});
+    rig.receive(after_us(2), kReceiver, lawful_grant());
+    REQUIRE(rig.asked<WriteRow>().size() == 1);
+    const auto updates = rig.delivered<StreamRequest>();
+    REQUIRE(updates.size() == (transmitters == 1 ? 1 : 0));
+    if (transmitters == 1) {
+      CHECK(updates[0].stream == other);
+      CHECK(updates[0].number == 1);
+      CHECK(updates[0].is_update);
+      CHECK(updates[0].free_at == rig.asked<WriteRow>()[0].row.dark_at + tuning_of(GrantTimings{}));
+    }
+  }
+}
+
+TEST_CASE("a_sender_tells_sixteen_arbiters_at_most_the_oldest_first") {
+  SenderOptions options;
+  options.node = kSource;
+  options.epoch = 5;
+  options.nodes = 40;
+  GrantRig<StreamSender> rig{StreamSender(options)};
+  rig.step(kStart, StreamOffered{stream_to_receiver(kSource), Bytes{100'000}});
+  for (std::uint32_t to = 39; to > 1; --to) {
+    rig.step(kStart + Duration{40 - to}, StreamOffered{{JobId{7}, 1, kSource, NodeId{to}}, Bytes{100'000}});
+  }
+  rig.receive(after_us(2), kReceiver, lawful_grant());
+  const auto updates = rig.delivered<StreamRequest>();
+  REQUIRE(updates.size() == 16);
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    CHECK(updates[i].stream.destination == NodeId{39 - i});
+  }
+}
