@@ -277,11 +277,11 @@ std::optional<NodeId> ReceiverArbiter::overdue() const {
   return std::nullopt;
 }
 
-void ReceiverArbiter::fold(Digest& digest) const {
+void ReceiverArbiter::fold(Digest& digest, Instant now) const {
   digest.add(options_.epoch);
   digest.add(sequence_);
   digest.add(static_cast<std::uint64_t>(ns_of(floor_)));
-  digest.add(static_cast<std::uint64_t>(ns_of(pause_until_)));
+  digest.add(static_cast<std::uint64_t>(ns_of(std::max(pause_until_, now))));
   digest.add(refused_in_a_row_);
   digest.add(reported_next_ ? *reported_next_ + 1 : 0);
   for (const Ask& each : asks_) {
@@ -292,7 +292,7 @@ void ReceiverArbiter::fold(Digest& digest) const {
       digest.add(each.stream.collective);
       digest.add(static_cast<std::uint64_t>(each.remaining.count));
       digest.add(static_cast<std::uint64_t>(ns_of(each.since)));
-      digest.add(static_cast<std::uint64_t>(ns_of(each.not_before)));
+      digest.add(static_cast<std::uint64_t>(ns_of(std::max(each.not_before, now))));
       digest.add(each.is_tuned ? 1 : 0);
     }
   }

@@ -88,7 +88,8 @@ class ReceiverArbiter {
   std::size_t standing() const { return standing_count_; }
   /// Whose darkness is waited for beyond its window; nobody under by_itself.
   std::optional<NodeId> overdue() const;
-  void fold(Digest& digest) const;
+  /// What was to be waited for until before `now` is no state any more.
+  void fold(Digest& digest, Instant now) const;
 
  private:
   static constexpr std::size_t kStandingMax = 2;

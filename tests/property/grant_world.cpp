@@ -8,13 +8,12 @@ namespace loom::testing {
 
 namespace {
 
-bool to_arbiter(const GrantMessage& message) {
-  return !std::holds_alternative<StreamQueued>(message) && !std::holds_alternative<StreamGrant>(message);
-}
+constexpr std::uint64_t kRivalNumbers = 16;  ///< more than messages of a rival can be under way
 
 void fold_instant(Digest& digest, Instant instant) { digest.add(static_cast<std::uint64_t>(ns_of(instant))); }
 
-std::uint64_t digest_of(const FlyingGrant& flying) {
+/// `now`: of the receiver. A sender that was free before it is free.
+std::uint64_t digest_of(const FlyingGrant& flying, Instant now) {
   Digest digest;
   digest.add(flying.from.value);
   digest.add(flying.to.value);
@@ -31,7 +30,7 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
           digest.add(static_cast<std::uint64_t>(body.remaining.count));
           fold_instant(digest, body.since);
           digest.add(body.is_tuned ? 1 : 0);
-          fold_instant(digest, body.free_at);
+          fold_instant(digest, std::max(body.free_at, now));
           digest.add(body.is_update ? 1 : 0);
         } else if constexpr (std::is_same_v<Body, StreamQueued>) {
           digest.add(body.number);
@@ -60,6 +59,10 @@ std::uint64_t digest_of(const FlyingGrant& flying) {
 }
 
 }  // namespace
+
+bool is_to_arbiter(const GrantMessage& message) {
+  return !std::holds_alternative<StreamQueued>(message) && !std::holds_alternative<StreamGrant>(message);
+}
 
 GrantWorld::GrantWorld(const GrantWorldOptions& options) : options_(options) {
   options_.sender.nodes = options.nodes;
@@ -128,12 +131,17 @@ void GrantWorld::report_tuned() {
 }
 
 void GrantWorld::offer_rivals() {
+  rivals_offered_.resize(options_.rivals.size());
   for (const GrantRival& rival : options_.rivals) {
     const bool is_open = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
       return each.stream.source == rival.source && each.stream.destination == rival.destination;
     });
     if (!is_open) {
-      const StreamId stream{JobId{2}, ++rivals_offered_, rival.source, rival.destination};
+      // Each rival counts for itself, and its numbers come again: what others did before is no state. Rivals of an exchange
+      // have one number; others never.
+      const auto index = static_cast<std::size_t>(&rival - options_.rivals.data());
+      const std::uint64_t number = options_.is_exchange ? 0 : index * kRivalNumbers + rivals_offered_[index]++ % kRivalNumbers;
+      const StreamId stream{JobId{2}, number, rival.source, rival.destination};
       waiting_.push_back({stream, now_});
       offer(stream, rival.bytes);
     }
@@ -309,7 +317,7 @@ void GrantWorld::deliver(std::size_t index) {
   if (!to.is_alive || !to.is_on || flying.routed_by != to.routed_by || answers_dark(flying.to.value, flying)) {
     return;
   }
-  if (to_arbiter(flying.message)) {
+  if (is_to_arbiter(flying.message)) {
     step_arbiter(flying.to.value, GrantReceived{flying.from, flying.message});
   } else {
     step_sender(flying.to.value, GrantReceived{flying.from, flying.message});
@@ -390,7 +398,7 @@ std::uint64_t GrantWorld::fingerprint() const {
     digest.add(each.is_alive ? 1 : 0);
     if (each.is_alive) {
       each.sender.fold(digest);
-      each.arbiter.fold(digest);
+      each.arbiter.fold(digest, local(static_cast<std::uint32_t>(&each - nodes_.data())));
     }
     each.table.fold(digest);
   }
@@ -410,7 +418,7 @@ std::uint64_t GrantWorld::fingerprint() const {
   }
   std::uint64_t messages = 0;  // a multiset: the order of sending means nothing
   for (const FlyingGrant& each : flying_) {
-    messages += digest_of(each);
+    messages += digest_of(each, local(each.to.value));
   }
   digest.add(messages);
   return digest.value();

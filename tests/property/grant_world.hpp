@@ -36,6 +36,7 @@ struct GrantWorldOptions {
   std::vector<Duration> flight{};        ///< true flight from a node; empty = as in the timings
   std::vector<GrantOffer> offers{};      ///< in the order of their instants
   std::vector<GrantRival> rivals{};      ///< one stream of each is open at any instant
+  bool is_exchange = false;              ///< the rivals' streams are of one collective
   int proof_ticks = 0;                   ///< by_message: so long may a laser shine on after its order to be dark
   int commit_ticks = 0;                  ///< by_message: within so long of an agent's return its light is routed anew
 };
@@ -71,6 +72,9 @@ struct GrantTally {
   std::uint32_t refused = 0;
   Duration lit{};  ///< of all transmitters, light and lock
 };
+
+/// Does the message go to its receiver's arbiter, or to its sender?
+bool is_to_arbiter(const GrantMessage& message);
 
 class GrantWorld {
  public:
@@ -176,8 +180,8 @@ class GrantWorld {
   void report_tuned();
   std::vector<Ahead> aheads_;  ///< idle transmitters on their way
   void offer_rivals();
-  std::vector<Waiting> waiting_;  ///< of rivals, open
-  std::uint64_t rivals_offered_ = 0;
+  std::vector<Waiting> waiting_;               ///< of rivals, open
+  std::vector<std::uint64_t> rivals_offered_;  ///< by rival
   Duration longest_wait_{};
   std::vector<Darkening> darkening_;
   std::uint64_t routed_by_ = 1;

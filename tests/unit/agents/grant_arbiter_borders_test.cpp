@@ -39,7 +39,7 @@ StreamRefusal refusal_of(const StreamGrant& grant, RefusalReason reason, Instant
 
 std::uint64_t digest_of(const Rig& rig) {
   Digest digest;
-  rig.machine.fold(digest);
+  rig.machine.fold(digest, Instant{});
   return digest.value();
 }
 

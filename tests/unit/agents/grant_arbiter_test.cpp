@@ -230,7 +230,7 @@ TEST_CASE("forged_and_foreign_answers_change_no_window") {
   const StreamGrant first = granted(rig);
   const Digest before = [&] {
     Digest digest;
-    rig.machine.fold(digest);
+    rig.machine.fold(digest, Instant{});
     return digest;
   }();
   rig.receive(after_us(1), kOther, accept_of(first, first.start + Duration{1}));  // not its source
@@ -247,7 +247,7 @@ TEST_CASE("forged_and_foreign_answers_change_no_window") {
   rig.receive(after_us(1), kSource, request_of(kOther, 4, 1));
   rig.receive(after_us(1), kSource, request_of(kSource, 4, 0));
   Digest after;
-  rig.machine.fold(after);
+  rig.machine.fold(after, Instant{});
   CHECK(after.value() == before.value());
   CHECK(rig.machine.counters().foreign == 5);
   CHECK(rig.machine.counters().unlawful == 4);
