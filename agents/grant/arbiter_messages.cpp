@@ -65,6 +65,9 @@ void ReceiverArbiter::receive_request(Instant now, NodeId from, const StreamRequ
       break;
     case RequestReaction::repeat_grant:
       ++counters_.duplicates;
+      if (request.is_update) {
+        return;  // said before it had our grant
+      }
       for (std::size_t i = 0; i < standing_count_; ++i) {
         const StreamGrant& each = standing_[i].grant;
         if (each.stream == request.stream && each.number == request.number && each.sender_epoch == request.sender_epoch) {

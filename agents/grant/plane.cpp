@@ -2,7 +2,7 @@
 #include "agents/grant/plane.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -179,26 +179,33 @@ void GrantPlane::begin(StepContext context, std::shared_ptr<const NodePlan> plan
   step_arbiter(context, GrantTick{});
   step_sender(context, GrantTick{});
   number_ = 0;
+  order_sends();
   offer_all(context);
+}
+
+/// The nearest first: where everybody begins an exchange, each receiver is asked by another sender first.
+void GrantPlane::order_sends() {
+  const auto away = [this](std::size_t i) {
+    const OfferedStream& stream = map()->sends[i];
+    return (stream.destination.value + nodes_ - stream.source.value) % nodes_;
+  };
+  nearest_.resize(map()->sends.size());
+  std::iota(nearest_.begin(), nearest_.end(), std::size_t{0});
+  std::ranges::stable_sort(nearest_, {}, away);
 }
 
 void GrantPlane::offer_all(StepContext context) {
   const auto is_due = [this](const OfferedStream& stream) { return stream.collective == number_; };
-  const auto away = [this](const OfferedStream& stream) {
-    return (stream.destination.value + nodes_ - stream.source.value) % nodes_;
-  };
   left_.clear();
   for (const OfferedStream& stream : map()->sends) {
     left_.push_back(stream.bytes);
   }
   sent_ = 0;
   offered_ = static_cast<std::size_t>(std::ranges::count_if(map()->sends, is_due));
-  // The nearest first: where everybody begins an exchange, each receiver is asked by another sender first.
-  std::vector<OfferedStream> due;
-  std::ranges::copy_if(map()->sends, std::back_inserter(due), is_due);
-  std::ranges::stable_sort(due, {}, away);
-  for (const OfferedStream& stream : due) {
-    offer(context, stream);
+  for (const std::size_t i : nearest_) {
+    if (is_due(map()->sends[i])) {
+      offer(context, map()->sends[i]);
+    }
   }
   if (offered_ == 0) {
     finish_all(context);

@@ -100,6 +100,7 @@ class GrantPlane {
   void finish(StepContext context, const StreamOver& over);
   void offer(StepContext context, const OfferedStream& stream);
   void offer_again(StepContext context);
+  void order_sends();
   void offer_all(StepContext context);
   void finish_all(StepContext context);
   void say_done(StepContext context);
@@ -123,8 +124,9 @@ class GrantPlane {
   Deadline edge_{kGrantEdgeTimer, Precision::exact};
   std::vector<RowEnded> ended_;
   std::vector<TunedAhead> tuned_;
-  std::vector<RowEnded> unwritten_;  ///< rows that the executor would not take
-  std::vector<Bytes> left_;          ///< of map()->sends
+  std::vector<RowEnded> unwritten_;   ///< rows that the executor would not take
+  std::vector<Bytes> left_;           ///< of map()->sends
+  std::vector<std::size_t> nearest_;  ///< indices of map()->sends, in the order in which they are offered
   std::vector<Again> again_;
   std::uint64_t number_ = 0;  ///< of the streams that are offered
   std::size_t offered_ = 0;
