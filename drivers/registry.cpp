@@ -8,12 +8,13 @@
 #include "drivers/heater/heater_bank.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/transceiver/itla.hpp"
+#include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
 
 }  // namespace
 

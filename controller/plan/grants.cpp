@@ -11,11 +11,7 @@
 namespace loom {
 namespace {
 
-/// 50 m of fibre, and a kilometre of difference.
-constexpr Duration kFlight{250};
-constexpr Duration kFlightError = std::chrono::microseconds{5};
-/// Agents of one host read one clock; TAI of several is kept closer than this, or commits are refused.
-constexpr Duration kClockError = std::chrono::microseconds{10};
+constexpr Duration kFlight{250};  ///< 50 m of fibre
 
 template <class T>
 void insert_sorted(std::vector<T>& into, const T& value) {
@@ -30,10 +26,10 @@ void insert_sorted(std::vector<T>& into, const T& value) {
 GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits) {
   GrantTimings timings;
   timings.tune = timings.lock = timings.blank = timings.trigger_late = Duration{};
-  timings.control = kPassTrip;
+  timings.control = fabric.times.agent_trip;
   timings.flight = kFlight;
-  timings.flight_error = kFlightError;
-  timings.clock_error = kClockError;
+  timings.flight_error = fabric.times.flight_error;
+  timings.clock_error = fabric.times.clock_error;
   bool is_first = true;
   for (const Circuit& circuit : circuits) {
     const auto& transmitter = std::get<Transmitter>(fabric.element(circuit.transmitter).kind);
@@ -93,7 +89,7 @@ bool is_same_but_routed_by(const IterationPlan& a, const IterationPlan& b) {
   return same == b;
 }
 
-std::map<NodeId, IterationPlan> iteration_plans(const Job& job, const JobSchedule& schedule) {
+std::map<NodeId, IterationPlan> iteration_plans(const Fabric& fabric, const Job& job, const JobSchedule& schedule) {
   std::map<NodeId, IterationPlan> plans;
   if (!is_repeated_by_nodes(schedule)) {
     return plans;
@@ -116,7 +112,7 @@ std::map<NodeId, IterationPlan> iteration_plans(const Job& job, const JobSchedul
     plan.members = node == plan.leader ? members : std::vector<NodeId>{};
     plan.compute = job.spec.compute;
     plan.paced_by = job.spec.paced_by;
-    plan.lead = pass_lead(members.size());
+    plan.lead = pass_lead(members.size(), fabric.times.agent_trip);
   }
   return plans;
 }

@@ -27,7 +27,7 @@ bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b);
 
 /// One iteration plan a node that sends in this stage, by node; `routed_by` is left to the caller. Of a stage that ends,
 /// without another one after it: the agents repeat it without the controller. Else nothing.
-std::map<NodeId, IterationPlan> iteration_plans(const Job& job, const JobSchedule& schedule);
+std::map<NodeId, IterationPlan> iteration_plans(const Fabric& fabric, const Job& job, const JobSchedule& schedule);
 
 bool is_same_but_routed_by(const IterationPlan& a, const IterationPlan& b);
 

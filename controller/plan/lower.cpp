@@ -179,7 +179,7 @@ class Lowering {
     for (const NodeId node : ends_iteration ? job->nodes : std::vector<NodeId>{}) {
       computes_after_[node.value] = job->spec.compute;
     }
-    if (auto iterations = iteration_plans(*job, schedule); stage.transmit == Transmit::grants || !iterations.empty()) {
+    if (auto iterations = iteration_plans(fabric_, *job, schedule); stage.transmit == Transmit::grants || !iterations.empty()) {
       whole_.push_back({&*job, &stage, std::move(iterations), {}, false});
     }
     return {};

@@ -73,13 +73,13 @@ class Rotation {
     Free& receiver = receiving_[stream.destination];
     const Instant tuned = std::max(sender.was_busy ? sender.at : at, at) + way->second.guard;
     const Instant asked = std::max(receiver.was_busy ? receiver.at : at, at);
-    Instant from = std::max(tuned, asked) + 2 * kPassTrip + timings_.granted_late;
+    Instant from = std::max(tuned, asked) + 2 * timings_.trip + timings_.granted_late;
     Duration left{static_cast<std::int64_t>(transfer_seconds(stream.bytes, way->second.rate) * 1e9) + 1};
     while (left > Duration{}) {
       const Duration window = std::min(left, kGrantQuantum);
       light.push_back({stream.source, stream.destination, from, from + window, way->second.rate});
       left -= window;
-      from += window + timings_.granted_dark + (left > Duration{} ? 2 * kPassTrip + timings_.granted_late : Duration{});
+      from += window + timings_.granted_dark + (left > Duration{} ? 2 * timings_.trip + timings_.granted_late : Duration{});
     }
     sender = receiver = {true, from};
     return from;
@@ -112,7 +112,7 @@ LightTimeline granted_light(const JobSchedule& schedule, std::uint32_t nodes, In
   Rotation rotation(stage, timings);
   Instant at = start;
   for (const auto& [number, streams] : phases) {
-    at = rotation.play(streams, at, light) + pass_lead(nodes) + kPassTrip;
+    at = rotation.play(streams, at, light) + pass_lead(nodes, timings.trip) + timings.trip;
   }
   return light;
 }

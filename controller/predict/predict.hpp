@@ -54,6 +54,7 @@ TransferOrder order_of(const JobSchedule& schedule);
 struct ScheduleTimings {
   Duration latency = std::chrono::microseconds{1};  ///< of a circuit, one way
   Duration stage_change{};                          ///< from one stage's last light to the next one's first guard
+  Duration trip = std::chrono::milliseconds{1};     ///< one way between two agents; InstallationTimes says it
   Duration forward{};                               ///< at each server that passes traffic on
   Duration granted_late{};                          ///< under grants: from an order to a laser until it is carried out
   Duration granted_dark{};                          ///< likewise: until the laser is dark

@@ -18,13 +18,13 @@ std::string in_ms(Duration duration) { return std::to_string(milliseconds_of(dur
 
 /// Where the timeslots of an iteration begin, counted from when compute is done: lasers had all of it to tune for the first
 /// one, and the nodes agree on the instant of its light.
-Instant repeated_start(const JobSpec& job, const JobSchedule& schedule) {
+Instant repeated_start(const JobSpec& job, const JobSchedule& schedule, Duration agreement) {
   if (is_granted(schedule)) {
-    return Instant{} + pass_lead(job.node_count) + kPassTrip;  // streams are offered then
+    return Instant{} + agreement;  // streams are offered then
   }
   const Duration guard = schedule.stages.front().timeslots.front().guard;
   const Duration untuned = std::max(Duration{}, guard - job.compute);
-  return Instant{} + untuned + pass_lead(job.node_count) + kPassTrip - guard;
+  return Instant{} + untuned + agreement - guard;
 }
 
 BitRate slowest_rate(const JobSchedule& schedule) {
@@ -88,7 +88,8 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
     return predict_forwarded(job, schedule, timings);
   }
   const bool is_repeated = is_repeated_by_nodes(schedule) && order == TransferOrder::merged;
-  const Instant start = is_repeated ? repeated_start(job, schedule) : Instant{};
+  const Duration agreement = pass_lead(job.node_count, timings.trip) + timings.trip;
+  const Instant start = is_repeated ? repeated_start(job, schedule, agreement) : Instant{};
   const LightTimeline light =
       is_granted(schedule) ? granted_light(schedule, job.node_count, start, timings) : light_of(schedule, start, timings);
   const auto outcome = replay(job, light, {Instant{}, timings.latency, order, &schedule});
@@ -115,7 +116,7 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
     prediction.assumptions.push_back(format_text(
         "one iteration after the other: its nodes agree on each beginning within {} of the last one's readiness, and tune for "
         "the first timeslot meanwhile",
-        in_ms(pass_lead(job.node_count) + kPassTrip)));
+        in_ms(agreement)));
   }
   if (!schedule.forwarding.empty()) {
     prediction.assumptions.push_back(

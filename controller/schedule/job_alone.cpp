@@ -11,7 +11,8 @@
 
 namespace loom {
 
-void add_laser_times(const Fabric& fabric, ScheduleTimings& timings) {
+void add_fabric_times(const Fabric& fabric, ScheduleTimings& timings) {
+  timings.trip = fabric.times.agent_trip;
   for (const Element& element : fabric.elements) {
     if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
       timings.granted_late = std::max(timings.granted_late, transmitter->control_max);
@@ -23,7 +24,7 @@ void add_laser_times(const Fabric& fabric, ScheduleTimings& timings) {
 ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings, const Architecture& scheduler) {
   ScheduleTimings made;
   made.stage_change = dark_time_of(fabric, timings);
-  add_laser_times(fabric, made);
+  add_fabric_times(fabric, made);
   made.fabric = scheduler.name;
   made.qualifier = scheduler.qualifier;
   return made;

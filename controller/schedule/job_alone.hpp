@@ -23,7 +23,7 @@ struct JobAlone {
 ScheduleTimings timings_on(const Fabric& fabric, const ControllerTimings& timings, const Architecture& scheduler);
 
 /// What `fabric`'s lasers take at worst, for schedules under grants.
-void add_laser_times(const Fabric& fabric, ScheduleTimings& timings);
+void add_fabric_times(const Fabric& fabric, ScheduleTimings& timings);
 
 /// A placed job over the schedule that it is lit with: of its demand, on its nodes. Errors: those of predict_schedule.
 Result<Prediction> predict_placed(const Job& job, const JobSchedule& schedule, const ScheduleTimings& timings);

@@ -30,6 +30,7 @@ class ExplicitReader {
     fabric_.architecture = file_.name("architecture", Rule::required);
     fabric_.assumptions = file_.texts("assumptions", 64);
     fabric_.return_path = read_return_path(file_);
+    fabric_.times = read_installation_times(file_);
     const SafetyKeys safety = read_safety_keys(file_);
     const auto nodes = file_.list("nodes", limits::kNodes, Rule::required);
     const auto elements = file_.list("elements", limits::kElements, Rule::required);

@@ -15,5 +15,7 @@ Fabric read_explicit(YamlMap& file, DeviceModels models, ErrorList& errors);
 
 /// `return_path: electrical | optical` of a fabric file.
 ReturnPath read_return_path(YamlMap& file);
+/// `agent_trip`, 1 us to 50 ms; `clock_error` and `flight_error`, at most 10 ms: windows of grants have room for no more.
+InstallationTimes read_installation_times(YamlMap& file);
 
 }  // namespace loom

@@ -60,6 +60,14 @@ ReturnPath read_return_path(YamlMap& file) {
   return static_cast<ReturnPath>(file.word("return_path", words, std::size_t{0}).value_or(0));
 }
 
+InstallationTimes read_installation_times(YamlMap& file) {
+  const Range<Duration> trip{std::chrono::microseconds{1}, std::chrono::milliseconds{50}};
+  const Range<Duration> error{Duration{}, std::chrono::milliseconds{10}};
+  const InstallationTimes usual;
+  return {file.duration("agent_trip", trip, usual.agent_trip), file.duration("clock_error", error, usual.clock_error),
+          file.duration("flight_error", error, usual.flight_error)};
+}
+
 ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string_view first, std::string_view spacing,
                           std::string_view width, std::string_view count) {
   const Frequency lowest = map.frequency(first, kCBand, centre_of(standard.first));

@@ -18,6 +18,7 @@ Fabric read_template(YamlMap& file, FabricTemplates templates, ErrorList& errors
   const auto chosen = file.word("template", names, Rule::required);
   const std::string name = file.name("name", std::string{});
   const ReturnPath return_path = read_return_path(file);
+  const InstallationTimes times = read_installation_times(file);
   const SafetyKeys safety = read_safety_keys(file);
   const YamlNode* parameters = file.find("parameters");
   file.finish();
@@ -32,6 +33,7 @@ Fabric read_template(YamlMap& file, FabricTemplates templates, ErrorList& errors
   Fabric fabric = templates[*chosen]->read(map, errors);
   fabric.name = name.empty() ? fabric.name : name;
   fabric.return_path = return_path;
+  fabric.times = times;
   apply_safety(safety, fabric, errors);
   return fabric;
 }

@@ -178,11 +178,21 @@ enum class ReturnPath : std::uint8_t {
   optical,     ///< every circuit has one back, of the same job in the same timeslot
 };
 
+/// What an installation promises of times between its nodes. Guards of grants rest on the errors; on the trip no safety rests:
+/// it says what grants and passes wait for each other, and predictions.
+struct InstallationTimes {
+  Duration agent_trip = std::chrono::milliseconds{1};    ///< a word's, from agent to agent, as expected
+  Duration clock_error = std::chrono::microseconds{10};  ///< of any two agents' clocks, at most; of one host: 0
+  Duration flight_error = std::chrono::microseconds{5};  ///< of any two flights of light: a kilometre of fibre
+  bool operator==(const InstallationTimes&) const = default;
+};
+
 struct Fabric {
   std::string name;
   std::string architecture;              ///< the name of its scheduler; any other: one must be named
   std::vector<std::string> assumptions;  ///< printed wherever a number rests on them
   ReturnPath return_path = ReturnPath::electrical;
+  InstallationTimes times;
   std::vector<Node> nodes;        ///< index = id
   std::vector<Element> elements;  ///< index = id
   std::vector<Fibre> fibres;      ///< index = id

@@ -27,11 +27,12 @@ class FabricRows {
     fabric_.fibres.push_back({id, from, to, length_mm, loss});
   }
 
-  void add_device(std::string name, DeviceRole role, NodeId agent, std::vector<ElementId> elements) {
+  /// `model` of its driver; empty: the usual one of its role.
+  void add_device(std::string name, DeviceRole role, NodeId agent, std::vector<ElementId> elements, std::string model = {}) {
     const BusId bus{static_cast<std::uint32_t>(fabric_.buses.size())};
     fabric_.buses.push_back({bus, "bus-" + name, agent, "sim"});
     const DeviceId id{static_cast<std::uint32_t>(fabric_.devices.size())};
-    fabric_.devices.push_back({id, std::move(name), role, agent, bus, 1, std::move(elements)});
+    fabric_.devices.push_back({id, std::move(name), role, agent, bus, 1, std::move(elements), std::move(model)});
   }
 
  private:

@@ -16,11 +16,10 @@
 namespace loom {
 
 /// Until every member of a job has its leader's word, repeated once or twice, and what a member more costs the leader's loop.
-constexpr Duration pass_lead(std::size_t members) {
-  return std::chrono::milliseconds{6} + std::chrono::microseconds{20} * static_cast<std::int64_t>(members);
+/// `trip`: one way between two nodes of the job, as expected.
+constexpr Duration pass_lead(std::size_t members, Duration trip) {
+  return 6 * trip + trip / 50 * static_cast<std::int64_t>(members);
 }
-/// One way between two nodes of a job, as expected. Nothing rests on it but predictions.
-inline constexpr Duration kPassTrip = std::chrono::milliseconds{1};
 
 /// What one node knows of its job's iterations.
 struct IterationPlan {

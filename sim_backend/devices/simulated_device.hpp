@@ -63,6 +63,7 @@ struct SimDeviceOptions {
   Duration power_up = Duration{};                                 ///< a laser refuses (CII) until then
   Duration laser_enable = std::chrono::milliseconds{1};           ///< SENA to full power [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
+  Duration register_access = std::chrono::nanoseconds{200};       ///< a block of words of a laser with a table [K]
   bool wss_checksum = false;                                      ///< the WSS frames its lines as ^text$HHHH
   bool keep_actuations = false;                                   ///< for tests; grows without end
 };

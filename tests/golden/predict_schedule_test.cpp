@@ -46,7 +46,7 @@ JobSpec all_to_all_job(std::uint32_t nodes, std::int64_t bytes) {
 }
 
 /// Of four nodes, from the last one's readiness to the light of an iteration.
-constexpr Duration kAgreement = pass_lead(4) + kPassTrip;
+constexpr Duration kAgreement = pass_lead(4, ScheduleTimings{}.trip) + ScheduleTimings{}.trip;
 
 TEST_CASE("a_static_ring_is_predicted_as_the_closed_form_says") {
   const auto job = make_workload("vgg19", {64, {}});

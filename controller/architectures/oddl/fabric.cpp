@@ -116,7 +116,8 @@ class OddlBuilder {
       } else {
         rows_.connect(light, {node.receivers.back(), 0}, 2'000, Db{0});
       }
-      rows_.add_device("laser-" + suffix, DeviceRole::transmitter, id, {node.transmitters.back()});
+      rows_.add_device("laser-" + suffix, DeviceRole::transmitter, id, {node.transmitters.back()},
+                       std::string(to_string(parameters_.laser)));
     }
     if (!filters.empty()) {
       rows_.add_device(format_text("heater-{}", id.value), DeviceRole::filter, id, std::move(filters));
@@ -212,6 +213,17 @@ class OddlBuilder {
 }  // namespace
 
 std::string_view to_string(OddlInside inside) { return inside == OddlInside::combiner ? "combiner" : "awgr"; }
+
+std::string_view to_string(OddlLaser laser) { return laser == OddlLaser::itla_laser ? "itla_laser" : "table_laser"; }
+
+void OddlParameters::take(OddlLaser model) {
+  const OddlParameters usual;
+  const bool is_table = model == OddlLaser::table_laser;
+  laser = model;
+  laser_retune_max = is_table ? Duration{std::chrono::microseconds{1}} : usual.laser_retune_max;
+  laser_blank_max = is_table ? Duration{std::chrono::nanoseconds{100}} : usual.laser_blank_max;
+  laser_control_max = is_table ? Duration{std::chrono::microseconds{500}} : usual.laser_control_max;
+}
 
 std::string_view to_string(OddlReceiver receiver) { return receiver == OddlReceiver::ring ? "ring" : "open"; }
 

@@ -26,6 +26,10 @@ enum class OddlReceiver : std::uint8_t {
 };
 std::string_view to_string(OddlReceiver receiver);
 
+/// Which lasers an ODDL fabric has: the names of their drivers' models.
+enum class OddlLaser : std::uint8_t { itla_laser, table_laser };
+std::string_view to_string(OddlLaser laser);
+
 /// Parameters of the ODDL reconstruction (docs/systems/oddl.md#two-time-scales). Everything beyond the paper's abstract is
 /// inference.
 struct OddlParameters {
@@ -37,6 +41,7 @@ struct OddlParameters {
   std::int32_t first_channel_n = -272;  ///< 191.4 THz
   BitRate rate = gigabits(100);
   FrequencyOffset signal_width{75'000};
+  OddlLaser laser = OddlLaser::itla_laser;
   Duration laser_retune_max = std::chrono::milliseconds{10};
   Duration laser_blank_max = std::chrono::microseconds{100};
   Duration laser_control_max =
@@ -48,6 +53,10 @@ struct OddlParameters {
   OddlInside inside = OddlInside::combiner;
   OddlReceiver receiver = OddlReceiver::ring;  ///< inside awgr: open, as each source comes on a wavelength of its own
   Db awg_isolation{3500};
+
+  /// Sets the laser and its usual times. Of a table laser: DS-DBR modules settle within a microsecond (docs/devices.md), and
+  /// what an agent in software adds.
+  void take(OddlLaser model);
 };
 
 /// Groups of nodes: transmitters -> combiner -> amplifier -> WSS -> fibre -> WSS -> amplifier -> cyclic AWG (-> ring filter)

@@ -13,7 +13,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array<TemplateKey, 18> kKeys{
+constexpr std::array<TemplateKey, 19> kKeys{
     {{"nodes", "how many"},
      {"group_size", "nodes that share a WSS and an AWG; a divisor of nodes"},
      {"planes", "transmitters and receivers a node"},
@@ -26,6 +26,7 @@ constexpr std::array<TemplateKey, 18> kKeys{
      {"inside", "combiner: what joins the nodes of a group; awgr: a cyclic router with one uplink"},
      {"receiver", "ring: a drop filter that is tuned; open: every order of the AWG is received"},
      {"awg_isolation", "between an AWG's channels, dB"},
+     {"laser", "itla_laser: OIF-ITLA-MSA, milliseconds; table_laser: an index into its own table, microseconds"},
      kRateKey,
      kSignalWidthKey,
      kLaserControlKey,
@@ -69,6 +70,7 @@ OddlParameters read_parameters(YamlMap& map) {
   oddl.channel_width_m = plan.first.m;
   oddl.channel_step_n = plan.step_n;
   oddl.channels = plan.count;
+  oddl.take(static_cast<OddlLaser>(map.word("laser", words_of<OddlLaser, 2>(), std::size_t{0}).value_or(0)));
   read_ends(map, oddl);
   oddl.wss_settle_max = map.duration("wss_settle_max", kDeviceTime, oddl.wss_settle_max);
   oddl.wss_reload_dip = map.ratio("wss_reload_dip", {Db{0}, Db{3'000}}, oddl.wss_reload_dip);
