@@ -96,6 +96,12 @@ struct PlanRequest {
   std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
 };
 
+/// One iteration of a job that its nodes repeat, every device at its worst.
+struct PredictedIteration {
+  JobId job;
+  Duration iteration{};
+};
+
 struct PlanResult {
   Plan plan;
   Schedule schedule;
@@ -103,6 +109,8 @@ struct PlanResult {
   CircuitId next_circuit;
   std::optional<Comparison> compared{};  ///< where it was asked for
   std::vector<LeftOut> left_out{};       ///< ascending job
+  /// Of the jobs whose repeated light this plan lays; 0 where no prediction can be made, or training processes pace the job.
+  std::vector<PredictedIteration> predicted{};
   /// The plan has nothing of this job.
   bool is_without(JobId job) const {
     for (const LeftOut& each : left_out) {

@@ -35,7 +35,7 @@ std::string forwarding_text(const JobReport& row) {
                                    : format_text("{}; {} circuits wait for look-ahead panels", text, row.waiting_circuits);
 }
 
-/// "410, 142.1 ms each, p99 150.2 ms (3 played again)"
+/// "410, 142.1 ms each, p99 150.2 ms, predicted 151.3 ms (3 played again)"
 std::string iterations_text(const JobReport& row) {
   if (row.iterations == 0) {
     return "-";
@@ -43,6 +43,7 @@ std::string iterations_text(const JobReport& row) {
   std::string text = std::to_string(row.iterations);
   if (row.iteration_p50 > Duration{}) {
     text += format_text(", {} each, p99 {}", text_of(row.iteration_p50), text_of(row.iteration_p99));
+    text += row.iteration_predicted > Duration{} ? format_text(", predicted {}", text_of(row.iteration_predicted)) : "";
   }
   return row.replayed == 0 ? text : format_text("{} ({} played again)", text, row.replayed);
 }

@@ -159,6 +159,7 @@ class Pipeline {
     }
     result->left_out = std::move(left_out);
     result->intent = *std::move(intent);
+    result->predicted = predict_laid(fabric_, *result);
     if (request_.compare) {
       result->compared = compare(fabric_, *request_.compare, *result);
     }

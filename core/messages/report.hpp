@@ -210,10 +210,11 @@ struct JobReport {
   std::uint64_t replayed = 0;    ///< passes that were an iteration once more, for timeslots had stayed dark
   Duration iteration_p50{};      ///< from one beginning to the next, of the last ones; 0: none, or its light stands
   Duration iteration_p99{};
-  IterationLedger ledger{};            ///< where the time of the same iterations went, their mean
-  std::string slowest{};               ///< of the same, and why; empty: none yet
-  std::string awaited{};               ///< whom it stands still for; empty: nobody
-  bool pinned = false;                 ///< its schedule is an operator's, not the scheduler's
+  Duration iteration_predicted{};  ///< when its light was laid, every device at its worst; 0: not known, or training paces it
+  IterationLedger ledger{};        ///< where the time of the same iterations went, their mean
+  std::string slowest{};           ///< of the same, and why; empty: none yet
+  std::string awaited{};           ///< whom it stands still for; empty: nobody
+  bool pinned = false;             ///< its schedule is an operator's, not the scheduler's
   std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see HostRoute
   std::uint32_t hops_most = 0;         ///< of circuits on the way of one of them
   std::uint32_t waiting_circuits = 0;  ///< that wait for a look-ahead panel to be wired

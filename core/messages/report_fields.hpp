@@ -198,6 +198,7 @@ struct RowFields<JobReport> {
                                              field(&JobReport::replayed, "replayed_count", "replayed"),
                                              field(&JobReport::iteration_p50, "iteration_p50_ns"),
                                              field(&JobReport::iteration_p99, "iteration_p99_ns"),
+                                             field(&JobReport::iteration_predicted, "iteration_predicted_ns"),
                                              field(&JobReport::ledger, "ledger"),
                                              field(&JobReport::slowest, "slowest"),
                                              field(&JobReport::awaited, "awaited"),

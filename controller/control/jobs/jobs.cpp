@@ -165,6 +165,9 @@ void Jobs::confirmed(const PlanResult& plan) {
       record.lit_stage = job.stage;
     }
   }
+  for (const PredictedIteration& each : plan.predicted) {
+    record_in(records_, each.job).iteration_predicted = each.iteration;
+  }
 }
 
 void Jobs::measured(JobId id, LightState light, const std::string& why) {

@@ -65,6 +65,7 @@ struct JobRecord {
   std::optional<JobFacts> last{};            ///< of a job that has gone
   LightlessTime dark{};
   PlayedIterations played{};
+  Duration iteration_predicted{};  ///< of the light that was laid last; 0: none
 
   /// Its light was confirmed once, be it in an earlier stage or incarnation.
   bool had_light() const { return lit_stage.has_value(); }

@@ -300,6 +300,7 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
     from_.demand.describe(*job, row);
   }
   if (const JobSchedule* schedule = from_.confirmed.schedule_of(id)) {
+    row.iteration_predicted = is_repeated_by_nodes(*schedule) ? record.iteration_predicted : Duration{};
     row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());
     for (const HostRoute& route : schedule->routes) {
       row.hops_most = std::max(row.hops_most, static_cast<std::uint32_t>(route.through.size() + 1));

@@ -137,6 +137,7 @@ std::vector<JobReport> jobs() {
   lit.slowest = "iteration 37 took 389.0 ms: laser-2 of node-2 stayed dark, 196.6 ms were played again";
   lit.awaited = "node-3, whose training is not ready, for 3100.0 ms now";
   lit.iteration_p99 = 150ms;
+  lit.iteration_predicted = 151300us;
   lit.pinned = true;
   lit.forwarded_pairs = 30;
   lit.hops_most = 3;

@@ -160,6 +160,7 @@ inline const std::vector<Range> kRanges{
     {"NodePlan.compute_after_ns", 0, limits::kDurationNs},
     {"JobReport.iteration_p50_ns", 0, limits::kDurationNs},
     {"JobReport.iteration_p99_ns", 0, limits::kDurationNs},
+    {"JobReport.iteration_predicted_ns", 0, limits::kDurationNs},
     {"PassReady.pass_number", 2, kAnyNumber},
     {"PassBegin.pass_number", 2, kAnyNumber},
     {"PassBegin.at_ns", 0, limits::kInstantNs},

@@ -108,6 +108,7 @@ JobReport job_report(Random& random) {
   out.replayed = random.word();
   out.iteration_p50 = length(random);
   out.iteration_p99 = length(random);
+  out.iteration_predicted = length(random);
   out.nodes = nodes(random);
   out.revision = revision(random);
   out.pinned = random.coin();
