@@ -145,6 +145,7 @@ class IterationCounter {
     for (const LitWindow& window : light) {
       start = std::min(start, std::max(window.begin, job_history_.from));
       longest_ = std::max(longest_, window.end - window.begin);
+      carried_.hoped_until = std::max(carried_.hoped_until, std::min(window.end, job_history_.until) + 2 * spec.compute);
     }
     const std::uint64_t most = question_.wanted == 0 ? kReplaysMost : std::min<std::uint64_t>(question_.wanted, kReplaysMost);
     while (start != kNever && carried_.count < most) {

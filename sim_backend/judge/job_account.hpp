@@ -38,6 +38,7 @@ struct CarriedIterations {
   std::optional<Duration> predicted{};  ///< one iteration, from the job's last schedule; nothing: not asked for, or it has none
   Bytes bytes{};                        ///< of the iterations that were carried whole
   std::string why;                      ///< it was no more; empty: nothing more is to be said
+  Instant hoped_until{};                ///< more light may come until then: of its passes, or once its model has computed
   Instant due = kNever;                 ///< when the light that is there has carried all that are wanted; kNever: it does not
 };
 

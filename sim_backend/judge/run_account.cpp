@@ -149,11 +149,13 @@ IterationVerdict judge_iterations(const CarriedIterations& carried, std::uint32_
   constexpr Duration kFirstPause = std::chrono::milliseconds{20};
   constexpr Duration kLongestPause = std::chrono::seconds{1};
   constexpr std::uint32_t kLooksInVain = 10;  // more than 5 s
+  constexpr std::uint32_t kLooksMost = 600;   // ten minutes of an iteration that is never whole
   const bool is_foreseen = carried.due > now && carried.due != kNever;
   const bool is_played = carried.count > 0 && !carried.why.empty();  // its timeslots, and no more come
   IterationVerdict look;
   look.is_done = carried.count >= wanted && !is_foreseen;
-  look.is_hopeless = is_refused(word) || is_played || (is_at_rest(word) && !is_foreseen && looks >= kLooksInVain);
+  const bool is_in_vain = looks >= (now < carried.hoped_until ? kLooksMost : kLooksInVain);
+  look.is_hopeless = is_refused(word) || is_played || (is_at_rest(word) && !is_foreseen && is_in_vain);
   look.again =
       is_foreseen ? carried.due : now + std::min(kLongestPause, kFirstPause * (std::int64_t{1} << std::min(looks, 10U)));
   return look;

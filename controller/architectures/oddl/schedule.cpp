@@ -6,11 +6,14 @@
 #include <string>
 
 #include "controller/architectures/oddl/scheduler.hpp"
+#include "controller/predict/granted_light.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
+
+constexpr std::int64_t kWordSaidAgain = 8;  ///< trips, until a word of a grant that was lost was said again and answered
 
 /// A step of a ring waits for a neighbour's: the way through the fibre, and to the next order of the step.
 constexpr Duration kRingStep = std::chrono::microseconds{2};
@@ -136,12 +139,20 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
   return {};
 }
 
-/// What a ring's edge is granted for: its bytes, and as long again as the edges' lights may begin apart, since each step waits
-/// for the neighbour's, and the light of whoever began first must outlast whoever began last.
-std::int64_t OddlScheduler::ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const {
-  const double apart = seconds_of(guard_of(timeslot));
-  const auto rate = static_cast<double>(timeslot.circuits.front().rate.bits_per_second);
-  return static_cast<std::int64_t>(std::ceil(ring.seconds_at_1_bps / 8)) + std::llround(apart * rate / 8);
+/// A ring's edge is granted for its bytes, and for as long again as the edges' lights may begin apart, since each step waits
+/// for the neighbour's, and the light of whoever began first must outlast whoever began last. What one window has no room for
+/// is handed out in parts of one length.
+OddlScheduler::RingParts OddlScheduler::ring_parts_of(const RingGroup& ring, const Timeslot& timeslot) const {
+  const BitRate rate = timeslot.circuits.front().rate;
+  const auto all = static_cast<std::int64_t>(std::ceil(ring.seconds_at_1_bps / 8));
+  // Lasers at their worst, or a word between agents that is lost and said again; and the way of each step.
+  const Duration late = std::max(guard_of(timeslot), kWordSaidAgain * fabric_.times.agent_trip) +
+                        kRingStep * static_cast<std::int64_t>(ring.rounds);
+  const std::int64_t apart = bytes_in(late, rate).count + 1;
+  const std::int64_t window = bytes_in(kGrantQuantum, rate).count;
+  const std::int64_t room = std::max(window - apart, window / 2);
+  const std::int64_t count = std::clamp<std::int64_t>((all + room - 1) / room, 1, limits::kPhases);
+  return {count, (all + count - 1) / count + apart};
 }
 
 void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const {
@@ -156,15 +167,17 @@ void OddlScheduler::hand_to_grants(const JobDemand& demand, const JobTraffic& tr
     for (std::size_t k = 0; k < stage.timeslots.size(); ++k) {
       const Timeslot& timeslot = stage.timeslots[k];
       const auto ring = std::ranges::find(rings_at_, std::pair{i, k});
-      number += ring != rings_at_.end() && !stage.streams.empty() ? 1 : 0;  // after all that was offered before it
-      for (const Circuit& circuit : timeslot.circuits) {
-        const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
-        const std::int64_t bytes =
-            ring == rings_at_.end()
-                ? traffic.pairs.bytes(pair)
-                : ring_stream_of(traffic.rings[static_cast<std::size_t>(ring - rings_at_.begin())], timeslot);
-        if (bytes > 0) {
-          stage.streams.push_back({number, circuit.source, circuit.destination, Bytes{bytes}});
+      const bool is_ring = ring != rings_at_.end();
+      const auto parts = is_ring ? ring_parts_of(traffic.rings[static_cast<std::size_t>(ring - rings_at_.begin())], timeslot)
+                                 : RingParts{1, 0};
+      for (std::int64_t part = 0; part < parts.count; ++part) {
+        number += is_ring && !stage.streams.empty() ? 1 : 0;  // after all that was offered before it
+        for (const Circuit& circuit : timeslot.circuits) {
+          const RankPair pair{rank_of[circuit.source], rank_of[circuit.destination]};
+          const std::int64_t bytes = is_ring ? parts.bytes : traffic.pairs.bytes(pair);
+          if (bytes > 0) {
+            stage.streams.push_back({number, circuit.source, circuit.destination, Bytes{bytes}});
+          }
         }
       }
     }

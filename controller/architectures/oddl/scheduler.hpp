@@ -57,7 +57,11 @@ class OddlScheduler {
   /// The same stages, whose circuits are lit whenever a stream is granted. One stream a stage and pair for what goes directly,
   /// and behind that one an edge of each ring.
   void hand_to_grants(const JobDemand& demand, const JobTraffic& traffic, JobSchedule& result) const;
-  std::int64_t ring_stream_of(const RingGroup& ring, const Timeslot& timeslot) const;
+  struct RingParts {
+    std::int64_t count = 1;
+    std::int64_t bytes = 0;  ///< of one part, an edge
+  };
+  RingParts ring_parts_of(const RingGroup& ring, const Timeslot& timeslot) const;
   Result<void> spend(std::uint64_t steps);
   /// A circuit a plane for every edge, each with its part of the bytes. `stands`: nothing else moves, so that its light need
   /// not end. Else it is one more timeslot of the stage before where that stage's maps let its light through, so that no WSS

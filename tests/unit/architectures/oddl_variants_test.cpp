@@ -1,10 +1,12 @@
 // ODDL's variants: receivers that hear several orders of their AWG, and routers inside the groups.
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/oddl/planes.hpp"
 #include "controller/plan/verify/verify.hpp"
+#include "controller/predict/granted_light.hpp"
 #include "controller/predict/predict.hpp"
 #include "tests/unit/architectures/oddl_lab.hpp"
 
@@ -171,6 +173,30 @@ TEST_CASE("under_grants_an_open_receiver_is_asked_by_several_groups_in_one_stage
   check_lawful(lab, *made);
   REQUIRE(stages_of(*made, 0) == 1);
   CHECK(made->schedule.jobs[0].stages[0].streams.size() == 56);
+}
+
+TEST_CASE("under_grants_a_ring_that_no_window_has_room_for_comes_in_parts") {
+  OddlLab lab(groups_of(2, 4, 6));
+  Job& job = lab.add(1, 4, CollectiveKind::all_reduce, 20'000'000'000);
+  job.spec.transmit = Transmit::grants;
+  const auto made = lab.planned();
+  check_lawful(lab, *made);
+  const auto& streams = made->schedule.jobs[0].stages[0].streams;
+  const BitRate rate = OddlParameters{}.rate;
+  std::map<std::uint64_t, std::size_t> edges_of;
+  std::int64_t sent = 0;
+  for (const OfferedStream& stream : streams) {
+    ++edges_of[stream.collective];
+    sent += stream.source == streams.front().source ? stream.bytes.count : 0;
+    CHECK(time_of(stream.bytes, rate) <= kGrantQuantum);
+  }
+  CHECK(edges_of.size() == 6);  // 30 GB an edge are 2.4 s of light, and a window has 0.5 s, of which lights begin 30 ms apart
+  CHECK(edges_of.rbegin()->first == 5);
+  for (const auto& [number, edges] : edges_of) {
+    CHECK(edges == 4);
+  }
+  CHECK(sent >= 30'000'000'000);
+  CHECK(predicted(*made, 0) >= std::chrono::milliseconds{2'400});
 }
 
 TEST_CASE("a_router_of_33_ports_leaks_too_much_at_35_db_and_the_verifier_says_so") {
