@@ -361,7 +361,25 @@ struct Counted {
   const PeerLinks& peers;
   const std::vector<Hosted>& hosted;
   const SqliteStore& store;
+  const std::vector<std::unique_ptr<TrainingLink>>& training;
 };
+
+void add_metrics(MetricList& list, const std::vector<std::unique_ptr<TrainingLink>>& training) {
+  TrainingCounters sum;
+  for (const auto& each : training) {
+    each->add_to(sum);
+  }
+  list.counter("lightloom_agent_training_processes_total", "Training processes that came to a node's socket.",
+               sum.sockets.clients);
+  list.counter("lightloom_agent_training_processes_dropped_total",
+               "Of them, those that were disconnected: for a line that is too long, for not reading, or as one too many.",
+               sum.sockets.dropped);
+  list.counter("lightloom_agent_training_lines_total", "Lines of training processes.", sum.lines.lines);
+  constexpr const char* kUseless = "lightloom_agent_training_lines_useless_total";
+  constexpr const char* kUselessHelp = "Of them, lines that began nothing, by why.";
+  list.counter(kUseless, kUselessHelp, sum.lines.refused, {{"kind", "refused"}});
+  list.counter(kUseless, kUselessHelp, sum.lines.old, {{"kind", "old"}});
+}
 
 /// Plain numbers of machines and threads, copied between two steps.
 void add_metrics(MetricList& list, const Counted& counted) {
@@ -383,6 +401,7 @@ void add_metrics(MetricList& list, const Counted& counted) {
   add_metrics(list, counted.transport.counters());
   add_metrics(list, counted.peers);
   add_metrics(list, counted.store.size());
+  add_metrics(list, counted.training);
 }
 
 Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line, const StateFolder& files, Post post) {
@@ -456,7 +475,9 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (!hosted) {
     return give_up(hosted.error());
   }
-  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, units, scenario, **transport, **peers, *hosted, **store}); });
+  metrics.add([&](MetricList& list) {
+    add_metrics(list, {**loop, units, scenario, **transport, **peers, *hosted, **store, *training});
+  });
   const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
   if (!contacts) {
     return give_up(contacts.error());

@@ -76,6 +76,16 @@ void TrainingLink::tell(const TrainingWord& word) {
   }
 }
 
+void TrainingLink::add_to(TrainingCounters& sum) const {
+  if (clients_) {
+    sum.lines.lines += clients_->counters().lines;
+    sum.lines.refused += clients_->counters().refused;
+    sum.lines.old += clients_->counters().old;
+    sum.sockets.clients += socket_->counters().clients;
+    sum.sockets.dropped += socket_->counters().dropped;
+  }
+}
+
 void TrainingLink::deliver(const Event& event) {
   if (host_ != nullptr) {
     host_->deliver(event);

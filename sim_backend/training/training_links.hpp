@@ -22,6 +22,12 @@ struct TrainingFolders {
   std::string sockets;    ///< empty: stand-ins pace
 };
 
+/// Lines of training processes and what became of them, of all nodes of a process.
+struct TrainingCounters {
+  TrainingClients::Counters lines;
+  TrainingSocketCounters sockets;
+};
+
 class TrainingLink {
  public:
   TrainingLink(AsioLoop& loop, std::string inspector_folder);
@@ -34,6 +40,7 @@ class TrainingLink {
   /// From now on `host` is told; it lives longer than the loop runs.
   void begin(Host& host);
   void tell(const TrainingWord& word);
+  void add_to(TrainingCounters& sum) const;
 
  private:
   void deliver(const Event& event);
