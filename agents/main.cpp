@@ -475,9 +475,8 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (!hosted) {
     return give_up(hosted.error());
   }
-  metrics.add([&](MetricList& list) {
-    add_metrics(list, {**loop, units, scenario, **transport, **peers, *hosted, **store, *training});
-  });
+  const Counted counted{**loop, units, scenario, **transport, **peers, *hosted, **store, *training};
+  metrics.add([&counted](MetricList& list) { add_metrics(list, counted); });
   const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
   if (!contacts) {
     return give_up(contacts.error());

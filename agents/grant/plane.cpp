@@ -84,6 +84,16 @@ Alarm silent_alarm(NodeId peer, std::string evidence) {
   return {AlarmCode::receiver_withheld, {}, {}, std::move(evidence), format_text("loom node show {}", peer.value)};
 }
 
+/// Indices of `sends`, the nearest receiver first: where everybody begins an exchange, each receiver is asked by another sender
+/// first.
+std::vector<std::size_t> nearest_first(const std::vector<OfferedStream>& sends, std::uint32_t nodes) {
+  std::vector<std::size_t> order(sends.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return (sends[i].destination.value + nodes - sends[i].source.value) % nodes; });
+  return order;
+}
+
 }  // namespace
 
 SenderOptions sender_options(const GrantMap& map, NodeId node, std::uint32_t nodes) {
@@ -179,19 +189,8 @@ void GrantPlane::begin(StepContext context, std::shared_ptr<const NodePlan> plan
   step_arbiter(context, GrantTick{});
   step_sender(context, GrantTick{});
   number_ = 0;
-  order_sends();
+  nearest_ = nearest_first(map.sends, nodes_);
   offer_all(context);
-}
-
-/// The nearest first: where everybody begins an exchange, each receiver is asked by another sender first.
-void GrantPlane::order_sends() {
-  const auto away = [this](std::size_t i) {
-    const OfferedStream& stream = map()->sends[i];
-    return (stream.destination.value + nodes_ - stream.source.value) % nodes_;
-  };
-  nearest_.resize(map()->sends.size());
-  std::iota(nearest_.begin(), nearest_.end(), std::size_t{0});
-  std::ranges::stable_sort(nearest_, {}, away);
 }
 
 void GrantPlane::offer_all(StepContext context) {

@@ -100,7 +100,6 @@ class GrantPlane {
   void finish(StepContext context, const StreamOver& over);
   void offer(StepContext context, const OfferedStream& stream);
   void offer_again(StepContext context);
-  void order_sends();
   void offer_all(StepContext context);
   void finish_all(StepContext context);
   void say_done(StepContext context);

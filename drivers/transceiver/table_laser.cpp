@@ -244,7 +244,7 @@ TableLaserProfile table_laser_profile(const Fabric& fabric, const Device& device
 }
 
 constinit const DriverModel kTableLaser{{"table_laser", DeviceRole::transmitter,
-                                         "tunable laser set by an index into its table (SG-DBR, DS-DBR), registers of words"},
+                                         "tunable laser set by an index into its table (sampled gratings), registers of words"},
                                         [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
                                           return std::make_unique<TableLaserDriver>(table_laser_profile(fabric, device));
                                         }};

@@ -1,14 +1,14 @@
 # Drivers against device models, and the models by themselves.
 loom_test(drivers_test
   SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/itla_frame_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/itla_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scpi_ocs_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/table_laser_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lasers/table_laser_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_faults_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_manners_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
