@@ -420,6 +420,14 @@ std::vector<NodeId> nodes_of(const NodeSpan& span) {
   return nodes;
 }
 
+HostSeams seams_of(AsioLoop& loop, BusLanes& units) {
+  HostSeams seams;
+  seams.time = &loop;
+  seams.registers = &units;
+  seams.alarm = [](const Alarm& alarm) { log_warning(format_text("{} (try: {})", alarm.evidence, alarm.next_command)); };
+  return seams;
+}
+
 int host_agents(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
   const NodeSpan span = nodes_of_process(scenario, command_line.process);
   auto loop = AsioLoop::open();
@@ -463,10 +471,7 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (const auto added = add_real_buses(units, *scenario.fabric, span); !added) {
     return give_up(added.error());
   }
-  HostSeams seams;
-  seams.time = loop->get();
-  seams.registers = &units;
-  seams.alarm = [](const Alarm& alarm) { log_warning(format_text("{} (try: {})", alarm.evidence, alarm.next_command)); };
+  const HostSeams seams = seams_of(**loop, units);
   const auto training = open_training({command_line.inspector_dir, command_line.training_dir}, **loop, scenario, nodes);
   if (!training) {
     return give_up(training.error());
