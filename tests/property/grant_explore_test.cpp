@@ -351,9 +351,9 @@ TEST_CASE("no_stream_waits_beyond_starvation_and_its_turn") {
 TEST_CASE("no_stream_waits_beyond_starvation_and_its_turn_though_a_word_is_late_or_lost") {
   const GrantWorldOptions options = rivals_of_a_long_stream();
   explore("the same, one late word", options, {.losses = 0, .doubles = 0, .delays = 1},
-          {.horizon = 22, .delay_max = 3, .wait_max = starving_wait_max(options)});
+          {.horizon = 20, .delay_max = 3, .wait_max = starving_wait_max(options)});
   explore("the same, one loss", options, {.losses = 1, .doubles = 0, .delays = 0},
-          {.horizon = 20, .delay_max = 1, .wait_max = starving_wait_max(options) + options.sender.keepalive});
+          {.horizon = 18, .delay_max = 1, .wait_max = starving_wait_max(options) + options.sender.keepalive});
 }
 
 TEST_CASE("no_stream_of_an_all_to_all_waits_beyond_starvation_and_its_turn") {
