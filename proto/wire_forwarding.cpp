@@ -85,15 +85,15 @@ std::vector<std::uint32_t> beginnings(Check& check, const char* field, const Wir
   return first;
 }
 
-/// Counts first, so that nobody reserves what a message only claims to have.
+/// Hops have no limit of their own: each is a byte of a message or record at least, and long paths over few links of a large
+/// job are many.
 bool counts_are_lawful(Check& check, const ForwardingTable& in) {
   return check.count("node_ids", in.node_ids_size(), limits::kNodes) &&
          check.count("row_numbers", in.row_numbers_size(), limits::kNodes) &&
          check.count("destination_counts", in.destination_counts_size(), limits::kNodes) &&
          check.count("destination_numbers", in.destination_numbers_size(), limits::kCircuits) &&
          check.count("path_numbers", in.path_numbers_size(), limits::kCircuits) &&
-         check.count("hop_counts", in.hop_counts_size(), limits::kCircuits) &&
-         check.count("hop_numbers", in.hop_numbers_size(), limits::kCircuits);
+         check.count("hop_counts", in.hop_counts_size(), limits::kCircuits);
 }
 
 ForwardingLists lists_from_wire(Check& check, const ForwardingTable& in) {
@@ -111,7 +111,7 @@ ForwardingLists lists_from_wire(Check& check, const ForwardingTable& in) {
   out.paths = numbers_from_wire(check, "path_numbers", in.path_numbers(), limits::kCircuits,
                                 static_cast<std::size_t>(in.hop_counts_size()));
   out.first_hop = beginnings(check, "hop_counts", in.hop_counts(), 1, "hop_numbers", in.hop_numbers_size());
-  out.hops = numbers_from_wire(check, "hop_numbers", in.hop_numbers(), limits::kCircuits, ranks);
+  out.hops = numbers_from_wire(check, "hop_numbers", in.hop_numbers(), static_cast<std::size_t>(in.hop_numbers_size()), ranks);
   return out;
 }
 

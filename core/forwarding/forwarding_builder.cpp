@@ -9,18 +9,14 @@
 namespace loom {
 namespace {
 
+constexpr std::uint32_t kNoPath = ~0U;
+
 std::uint64_t digest_of(std::span<const std::uint32_t> path) {
   std::uint64_t digest = 14'695'981'039'346'656'037U;  // FNV-1a, a rank at a time
   for (const std::uint32_t rank : path) {
     digest = (digest ^ rank) * 1'099'511'628'211U;
   }
   return digest;
-}
-
-bool has_rank_twice(std::span<const std::uint32_t> path) {
-  std::vector<std::uint32_t> ranks(path.begin(), path.end());
-  std::ranges::sort(ranks);
-  return std::ranges::adjacent_find(ranks) != ranks.end();
 }
 
 std::vector<std::uint32_t> ranks_in_row(const ForwardingTable& table) {
@@ -70,6 +66,7 @@ ForwardingBuilder::ForwardingBuilder(ForwardingMode mode, std::vector<NodeId> no
   table_.first_hop = {0};
   ranks_in_row_ = ranks_in_row(table_);
   only_rank_.resize(rows);
+  last_path_with_.assign(table_.ranks(), kNoPath);
   for (std::uint32_t rank = 0; rank < table_.ranks(); ++rank) {
     only_rank_[table_.row_of[rank]] = rank;
   }
@@ -133,9 +130,12 @@ std::uint32_t ForwardingBuilder::number_of(std::span<const std::uint32_t> path) 
       return known->second;
     }
   }
-  LOOM_ASSERT(std::ranges::all_of(path, [&](std::uint32_t rank) { return rank < table_.ranks(); }));
-  LOOM_ASSERT(!has_rank_twice(path));
   const auto number = static_cast<std::uint32_t>(table_.first_hop.size() - 1);
+  for (const std::uint32_t rank : path) {
+    LOOM_ASSERT(rank < table_.ranks());
+    const bool is_twice = std::exchange(last_path_with_[rank], number) == number;
+    LOOM_ASSERT(!is_twice);
+  }
   table_.hops.insert(table_.hops.end(), path.begin(), path.end());
   table_.first_hop.push_back(static_cast<std::uint32_t>(table_.hops.size()));
   known_paths_.emplace(digest, number);

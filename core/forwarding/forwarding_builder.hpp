@@ -36,6 +36,7 @@ class ForwardingBuilder {
   std::uint32_t row_ = 0;  ///< that is open
   std::vector<std::uint32_t> ranks_in_row_;
   std::vector<std::uint32_t> only_rank_;                               ///< by row: of a row of one rank
+  std::vector<std::uint32_t> last_path_with_;                          ///< by rank
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_paths_;  ///< by a digest of their hops
 };
 

@@ -8,12 +8,32 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kPieces = 512;  ///< circuits, streams or entries of one part, unless one timeslot has more
+constexpr std::size_t kPieces = 512;  ///< circuits or streams of one part, unless one timeslot has more
 
-void cut(ScheduleCut next, std::size_t count, std::size_t most, std::vector<ScheduleCut>& cuts) {
-  for (std::size_t first = 0; first < count; first += most) {
-    next.first = static_cast<std::uint32_t>(first);
-    next.last = static_cast<std::uint32_t>(std::min(count, first + most));
+void cut_streams(std::size_t count, std::uint32_t stage, std::vector<ScheduleCut>& cuts) {
+  for (std::size_t first = 0; first < count; first += kPieces) {
+    cuts.push_back({ScheduleCut::Of::streams, stage, static_cast<std::uint32_t>(first),
+                    static_cast<std::uint32_t>(std::min(count, first + kPieces))});
+  }
+}
+
+/// A piece says nodes and rows of all ranks anew, so it has some numbers of its own for each of those: of entries two, and
+/// their paths.
+void cut_forwarding(const ForwardingTable& table, std::vector<ScheduleCut>& cuts) {
+  const std::size_t most = 8 * std::max<std::size_t>(kPieces, table.ranks());
+  ScheduleCut next{ScheduleCut::Of::forwarding};
+  std::size_t numbers = 0;
+  for (const ForwardingTable::Entry& entry : table.entries) {
+    const std::size_t more = 2 + table.path(entry.path).size();
+    if (next.last > next.first && numbers + more > most) {
+      cuts.push_back(next);
+      next.first = next.last;
+      numbers = 0;
+    }
+    ++next.last;
+    numbers += more;
+  }
+  if (next.last > next.first) {
     cuts.push_back(next);
   }
 }
@@ -43,12 +63,10 @@ Rows slice(const Rows& rows, const ScheduleCut& cut) {
 
 std::vector<ScheduleCut> cuts_of(const JobSchedule& schedule) {
   std::vector<ScheduleCut> cuts{ScheduleCut{}};
-  // Each piece says ranks and rows anew: with as many entries as those it is no more than twice as large for it.
-  const std::size_t entries = std::max<std::size_t>(kPieces, schedule.forwarding.ranks());
-  cut({ScheduleCut::Of::forwarding}, schedule.forwarding.entries.size(), entries, cuts);
+  cut_forwarding(schedule.forwarding, cuts);
   for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
     cut_timeslots(schedule.stages[stage].timeslots, stage, cuts);
-    cut({ScheduleCut::Of::streams, stage}, schedule.stages[stage].streams.size(), kPieces, cuts);
+    cut_streams(schedule.stages[stage].streams.size(), stage, cuts);
   }
   return cuts;
 }

@@ -30,8 +30,8 @@ struct ScheduleCut {
   std::uint32_t last = 0;
 };
 
-/// Cuts of at most some hundred circuits or streams each, or of as many entries as there are ranks, in order; a timeslot is
-/// never divided. Nothing is copied: a page makes only the parts that it has room for.
+/// Cuts of at most some hundred circuits or streams each, or of as much of the forwarding table as a few numbers a rank, in
+/// order; a timeslot is never divided. Nothing is copied: a page makes only the parts that it has room for.
 std::vector<ScheduleCut> cuts_of(const JobSchedule& schedule);
 SchedulePart part_of(const JobSchedule& schedule, const ScheduleCut& cut);
 

@@ -93,15 +93,16 @@ TEST_CASE("a_schedule_that_was_cut_is_the_same_when_it_is_joined") {
     }
     CHECK((circuits <= 512 || part.part.stages.front().timeslots.size() == 1));
     CHECK(streams <= 512);
-    CHECK(part.part.forwarding.entries.size() <= std::max<std::size_t>(512, schedule.forwarding.ranks()));
+    const ForwardingTable& piece = part.part.forwarding;
+    CHECK(2 * piece.entries.size() + piece.hops.size() <= 8 * std::max<std::size_t>(512, schedule.forwarding.ranks()));
   }
 }
 
 TEST_CASE("entries_of_a_schedule_that_came_between_two_pages_are_left_out") {
   JobSchedule before;
-  before.forwarding = ring_of(600, 3, ForwardingMode::cut_through);
+  before.forwarding = ring_of(600, 4, ForwardingMode::cut_through);
   JobSchedule after;
-  after.forwarding = ring_of(500, 3, ForwardingMode::cut_through);
+  after.forwarding = ring_of(500, 4, ForwardingMode::cut_through);
   const auto cuts = cuts_of(before);
   REQUIRE(cuts.size() == 3);
   std::vector<SchedulePart> parts{part_of(before, cuts[0]), part_of(before, cuts[1]), part_of(after, cuts_of(after)[1])};

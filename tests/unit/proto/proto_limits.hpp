@@ -389,7 +389,6 @@ inline const std::vector<Most> kMost{
     {"ForwardingTable.destination_numbers", limits::kCircuits},
     {"ForwardingTable.path_numbers", limits::kCircuits},
     {"ForwardingTable.hop_counts", limits::kCircuits},
-    {"ForwardingTable.hop_numbers", limits::kCircuits},
     {"Intent.jobs", limits::kJobs},
     {"Intent.drained_node_ids", limits::kNodes},
     {"Intent.maintenance_node_ids", limits::kNodes},
@@ -429,6 +428,8 @@ inline const std::vector<Exempt> kAnyCount{
     {"beyond limits::kCircuits or kDevices: gigabytes of rows that no test shall make; counted by rows_from_wire as the others "
      "are",
      {"NodePlan.ends", "Plan.circuits", "Timeslot.circuits", "Intent.overrides", "KeptRevision.circuits"}},
+    {"as many as their counts say, which are limited; and each is a byte of a message or record",
+     {"ForwardingTable.hop_numbers"}},
 };
 
 /// Sub-messages that may be absent.
