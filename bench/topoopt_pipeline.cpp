@@ -70,7 +70,7 @@ void print(const char* what, const Made& made) {
   std::size_t routes = 0;
   std::uint32_t waiting = 0;
   for (const JobSchedule& job : made.plan->schedule.jobs) {
-    routes += job.routes.size();
+    routes += job.forwarding.pairs().count;
     waiting += job.waiting;
   }
   std::printf("  %-34s %9.1f ms  circuits %5zu  touched %5zu  agents %4zu  switches %3zu  routes %6zu  waiting %u\n", what,

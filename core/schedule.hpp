@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/circuit.hpp"
+#include "core/forwarding/forwarding_table.hpp"
 #include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
@@ -31,14 +32,6 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
-/// Two nodes of a job that no circuit joins: servers between them pass their traffic on (TopoOpt's host forwarding).
-struct HostRoute {
-  NodeId source;
-  NodeId destination;
-  std::vector<NodeId> through;  ///< in the order of travel, never empty
-  bool operator==(const HostRoute&) const = default;
-};
-
 /// One input of a circuit switch led to one of its outputs.
 struct SwitchWire {
   DeviceId device;
@@ -47,28 +40,14 @@ struct SwitchWire {
   auto operator<=>(const SwitchWire&) const = default;
 };
 
-/// Which of a job's ranks pass bytes on for others, at most one for each transfer: rank s hands what it has for rank d to
-/// via[row_of[s] x ranks + d], which is d itself, or s, where light is direct. Empty: all light is direct.
-struct Forwarding {
-  std::vector<std::uint32_t> row_of;  ///< by rank
-  std::vector<std::uint32_t> via;     ///< rows x ranks
-  bool empty() const { return via.empty(); }
-  std::uint32_t next(std::uint32_t source, std::uint32_t destination) const {
-    const std::uint32_t relay = empty() ? destination : via[row_of[source] * row_of.size() + destination];
-    return relay == source ? destination : relay;
-  }
-  bool operator==(const Forwarding&) const = default;
-};
-
 struct JobSchedule {
   JobId job;
   std::vector<Stage> stages;
-  /// A direct-connect topology: collectives are spread over all of its rings, and servers forward for each other.
-  bool forwards = false;
-  std::vector<HostRoute> routes{};  ///< ascending (source, destination); pairs with a circuit of their own are not here
-  std::uint32_t waiting = 0;        ///< circuits that the job shall get once Schedule::wires have settled: planned again then
-  Forwarding forwarding{};
-  std::string note{};  ///< for people: which kind of schedule, and why this one
+  /// Cut through: a direct-connect topology, over all of whose rings collectives are spread; pairs with a circuit of their own
+  /// are not in the table. Stored and forwarded: what the timeslots were made for.
+  ForwardingTable forwarding{};
+  std::uint32_t waiting = 0;  ///< circuits that the job shall get once Schedule::wires have settled: planned again then
+  std::string note{};         ///< for people: which kind of schedule, and why this one
   bool operator==(const JobSchedule&) const = default;
 };
 

@@ -42,12 +42,20 @@ loom::Plan from_wire(Check& check, const Plan& in);
 // wire_demand.cpp
 void to_wire(const loom::JobSpec& in, JobSpec& out);
 loom::JobSpec from_wire(Check& check, const JobSpec& in);
-void to_wire(const loom::HostRoute& in, HostRoute& out);
-loom::HostRoute from_wire(Check& check, const HostRoute& in);
 void to_wire(const loom::JobSchedule& in, JobSchedule& out);
 loom::JobSchedule from_wire(Check& check, const JobSchedule& in);
 void to_wire(const loom::Intent& in, Intent& out);
 loom::Intent from_wire(Check& check, const Intent& in);
+
+// wire_forwarding.cpp
+void to_wire(const loom::ForwardedPair& in, ForwardedPair& out);
+loom::ForwardedPair from_wire(Check& check, const ForwardedPair& in);
+void to_wire(const loom::ForwardingTable& in, ForwardingTable& out);
+loom::ForwardingTable from_wire(Check& check, const ForwardingTable& in);
+/// Schedules of a journal, those included that say in an earlier form who forwards: the nodes of the ranks are those of `jobs`.
+std::vector<loom::JobSchedule> pins_from_wire(Check& check, const char* field,
+                                              const google::protobuf::RepeatedPtrField<JobSchedule>& in,
+                                              const std::vector<loom::Job>& jobs);
 
 // wire_observation.cpp
 void to_wire(const loom::Observation& in, Observation& out);

@@ -44,7 +44,7 @@ struct MessageOf<loom::Outcome> : std::type_identity<Outcome> {};
 template <>
 struct MessageOf<loom::CertificateReport> : std::type_identity<CertificateReport> {};
 template <>
-struct MessageOf<loom::HostRoute> : std::type_identity<HostRoute> {};
+struct MessageOf<loom::ForwardedPair> : std::type_identity<ForwardedPair> {};
 template <>
 struct MessageOf<loom::JobSchedule> : std::type_identity<JobSchedule> {};
 template <>

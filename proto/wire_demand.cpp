@@ -2,7 +2,6 @@
 #include <array>
 #include <utility>
 
-#include "core/text/format_text.hpp"
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -184,65 +183,23 @@ static loom::Stage from_wire(Check& check, const Stage& in) {
           rows_from_wire<loom::OfferedStream>(check, "streams", in.streams(), limits::kStreamsPerStage)};
 }
 
-void to_wire(const loom::HostRoute& in, HostRoute& out) {
-  out.set_source_node_id(in.source.value);
-  out.set_destination_node_id(in.destination.value);
-  nodes_to_wire(in.through, *out.mutable_through_node_ids());
-}
-
-loom::HostRoute from_wire(Check& check, const HostRoute& in) {
-  loom::HostRoute out;
-  out.source = check.node("source_node_id", in.source_node_id());
-  out.destination = check.node("destination_node_id", in.destination_node_id());
-  out.through = nodes_from_wire(check, "through_node_ids", in.through_node_ids());
-  return out;
-}
-
 void to_wire(const loom::JobSchedule& in, JobSchedule& out) {
   out.set_job_id(in.job.value);
   rows_to_wire(in.stages, *out.mutable_stages());
-  rows_to_wire(in.routes, *out.mutable_routes());
+  to_wire(in.forwarding, *out.mutable_forwarding());
   out.set_waiting_count(in.waiting);
-  out.set_forwards(in.forwards);
-  out.mutable_forwarding_row_numbers()->Assign(in.forwarding.row_of.begin(), in.forwarding.row_of.end());
-  out.mutable_forwarding_rank_numbers()->Assign(in.forwarding.via.begin(), in.forwarding.via.end());
   out.set_note(sendable(in.note));
-}
-
-/// Every row is there and every rank is one of the job's, so that Forwarding::next never looks beside its table.
-static loom::Forwarding forwarding(Check& check, const JobSchedule& in) {
-  loom::Forwarding out;
-  const auto ranks = static_cast<std::size_t>(in.forwarding_row_numbers_size());
-  const auto entries = static_cast<std::size_t>(in.forwarding_rank_numbers_size());
-  if (!check.count("forwarding_row_numbers", in.forwarding_row_numbers_size(), limits::kNodes) ||
-      !check.count("forwarding_rank_numbers", in.forwarding_rank_numbers_size(), limits::kCircuits)) {
-    return out;
-  }
-  if (ranks == 0 ? entries != 0 : entries % ranks != 0 || entries == 0) {
-    check.refuse("forwarding_rank_numbers", format_text("{} entries", entries), "is no whole number of rows of the ranks");
-    return out;
-  }
-  for (const std::uint32_t row : in.forwarding_row_numbers()) {
-    const auto last = static_cast<std::int64_t>(entries / ranks) - 1;
-    out.row_of.push_back(static_cast<std::uint32_t>(check.between("forwarding_row_numbers", row, 0, last)));
-  }
-  for (const std::uint32_t rank : in.forwarding_rank_numbers()) {
-    const auto last = static_cast<std::int64_t>(ranks) - 1;
-    out.via.push_back(static_cast<std::uint32_t>(check.between("forwarding_rank_numbers", rank, 0, last)));
-  }
-  return out;
 }
 
 loom::JobSchedule from_wire(Check& check, const JobSchedule& in) {
   loom::JobSchedule out;
   out.job = {in.job_id()};
   out.stages = rows_from_wire<loom::Stage>(check, "stages", in.stages(), limits::kStagesPerJob);
-  out.routes = rows_from_wire<loom::HostRoute>(check, "routes", in.routes(), limits::kRoutesPerJob);
-  check.ascending("routes", out.routes,
-                  [](const loom::HostRoute& route) { return std::pair{route.source, route.destination}; });
+  if (in.has_forwarding()) {
+    const auto scope = check.in("forwarding");
+    out.forwarding = from_wire(check, in.forwarding());
+  }
   out.waiting = in.waiting_count();
-  out.forwards = in.forwards();
-  out.forwarding = forwarding(check, in);
   out.note = check.text("note", in.note());
   return out;
 }
@@ -282,7 +239,7 @@ loom::Intent from_wire(Check& check, const Intent& in) {
   check.ascending("maintenance_node_ids", out.maintenance, [](NodeId node) { return node; });
   out.overrides = rows_from_wire<loom::DeviceOverride>(check, "overrides", in.overrides(), limits::kDevices);
   check.ascending("overrides.device_id", out.overrides, [](const loom::DeviceOverride& override) { return override.device; });
-  out.pinned = rows_from_wire<loom::JobSchedule>(check, "pinned", in.pinned(), limits::kJobs);
+  out.pinned = pins_from_wire(check, "pinned", in.pinned(), out.jobs);
   check.ascending("pinned.job_id", out.pinned, [](const loom::JobSchedule& schedule) { return schedule.job; });
   return out;
 }

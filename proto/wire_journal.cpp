@@ -118,11 +118,11 @@ void to_wire(const loom::Record& in, Record& out) {
 
 // --- from the wire -------------------------------------------------------------------------------------------------------
 
-static loom::Probation from_wire(Check& check, const Probation& in) {
+static loom::Probation from_wire(Check& check, const Probation& in, const std::vector<loom::Job>& jobs) {
   return {{in.revision_number()},
           {in.clock_id()},
           check.instant("deadline_ns", in.deadline_ns()),
-          rows_from_wire<loom::JobSchedule>(check, "pinned_before", in.pinned_before(), limits::kJobs)};
+          pins_from_wire(check, "pinned_before", in.pinned_before(), jobs)};
 }
 
 static loom::IntentCause from_wire(Check& check, const IntentCause& in) {
@@ -192,7 +192,7 @@ loom::IntentRecord read(Check& check, const IntentRecord& in) {
   out.next_job = {in.next_job_id()};
   if (in.has_probation()) {
     const auto inner = check.in("probation");
-    out.probation = from_wire(check, in.probation());
+    out.probation = from_wire(check, in.probation(), out.intent.jobs);
   }
   if (in.has_cause()) {
     const auto inner = check.in("cause");

@@ -61,12 +61,12 @@ std::string forwarded_text(const CircuitExplanation& it) {
   }
   std::string text = format_text("servers forward {} other pairs over it:", it.forwarded_pairs);
   for (std::size_t i = 0; i < std::min(kShown, it.forwarded.size()); ++i) {
-    const HostRoute& route = it.forwarded[i];
-    text += (i == 0 ? " " : ", ") + number(route.source.value);
-    for (const NodeId node : route.through) {
+    const ForwardedPair& pair = it.forwarded[i];
+    text += (i == 0 ? " " : ", ") + number(pair.source.value);
+    for (const NodeId node : pair.through) {
       text += format_text(" > {}", node.value);
     }
-    text += format_text(" > {}", route.destination.value);
+    text += format_text(" > {}", pair.destination.value);
   }
   return format_text("{}{}\n", text, it.forwarded_pairs > kShown ? ", ..." : "");
 }

@@ -2,6 +2,7 @@
 #include "cli/render/json.hpp"
 
 #include <array>
+#include <span>
 #include <variant>
 
 #include "controller/control/requests/audit_text.hpp"
@@ -92,12 +93,12 @@ Json json_of(const RefusalCounts& counts) {
   return object;
 }
 
-Json json_of(const HostRoute& route) {
-  Json nodes = Json::array({route.source.value});
-  for (const NodeId node : route.through) {
+Json json_of(const ForwardedPair& pair) {
+  Json nodes = Json::array({pair.source.value});
+  for (const NodeId node : pair.through) {
     nodes.push_back(node.value);
   }
-  nodes.push_back(route.destination.value);
+  nodes.push_back(pair.destination.value);
   return nodes;
 }
 
@@ -133,16 +134,27 @@ void spread(Json& row, const Circuit& circuit) {
               {"rate_bps", circuit.rate.bits_per_second}});
 }
 
+/// `relays`: how many entries its table has if nodes store and forward. `routes`: the pairs if they cut through, each as the
+/// nodes from the source to the destination.
 void spread(Json& row, const JobSchedule& schedule) {
-  row.update({{"note", schedule.note},
-              {"forwards", schedule.forwards},
-              {"waiting", schedule.waiting},
-              {"relays", schedule.forwarding.via.size()},
-              {"routes", Json::array()},
-              {"stages", Json::array()}});
-  for (const HostRoute& route : schedule.routes) {
-    row["routes"].push_back(json_of(route));
+  const ForwardingTable& forwarding = schedule.forwarding;
+  const bool cuts_through = forwarding.mode == ForwardingMode::cut_through;
+  Json routes = Json::array();
+  if (cuts_through) {
+    forwarding.for_each([&](std::uint32_t source, std::uint32_t destination, std::span<const std::uint32_t> through) {
+      Json& nodes = routes.emplace_back(Json::array({forwarding.nodes[source].value}));
+      for (const std::uint32_t rank : through) {
+        nodes.push_back(forwarding.nodes[rank].value);
+      }
+      nodes.push_back(forwarding.nodes[destination].value);
+    });
   }
+  row.update({{"note", schedule.note},
+              {"forwards", cuts_through},
+              {"waiting", schedule.waiting},
+              {"relays", cuts_through ? 0 : forwarding.entries.size()},
+              {"routes", std::move(routes)},
+              {"stages", Json::array()}});
   for (const Stage& stage : schedule.stages) {
     Json timeslots = Json::array();
     for (const Timeslot& timeslot : stage.timeslots) {

@@ -19,7 +19,7 @@ Json json_of(const CertificateReport& certificate);
 Json json_of(const Setpoint& setpoint);
 Json json_of(const RefusalCounts& counts);
 /// Its nodes in the order of travel, both ends included.
-Json json_of(const HostRoute& route);
+Json json_of(const ForwardedPair& pair);
 /// Of a duration: a count of the unit that the key ends with. Null in ms: it was never measured.
 Json json_of(Duration duration, std::string_view key);
 

@@ -20,17 +20,62 @@ using Ends = std::pair<std::uint32_t, std::uint32_t>;  ///< ranks
 
 constexpr std::size_t kLightChangesMax = 4'096;  ///< within one replayed iteration
 
-/// What the first stage joins and who forwards, by rank.
+constexpr std::uint32_t kNoRank = ~0U;
+
+/// What the first stage joins and who forwards, by rank of the job.
 struct Topology {
   std::map<Ends, double> bits_per_second;
-  std::map<Ends, std::vector<std::uint32_t>> ways;  ///< ranks, both ends included
+  const ForwardingTable* forwarding = nullptr;  ///< of the ranks that the job had when it was planned
+  std::vector<std::uint32_t> planned_rank;      ///< by rank; kNoRank: it was not planned for
+  std::vector<std::uint32_t> rank_of_planned;   ///< the other way round
+
+  /// Both ends included; empty: nobody between.
+  std::vector<std::uint32_t> path(Ends ends) const {
+    const auto [source, destination] = std::pair{planned_rank[ends.first], planned_rank[ends.second]};
+    const auto through = forwarding->through(source, destination);
+    if (through.empty()) {
+      return {};
+    }
+    std::vector<std::uint32_t> path{ends.first};
+    for (const std::uint32_t rank : through) {
+      path.push_back(rank_of_planned[rank]);
+    }
+    path.push_back(ends.second);
+    return path;
+  }
 };
 
-Result<Topology> topology_of(const JobSpec& job, const JobSchedule& schedule) {
+std::map<NodeId, std::uint32_t> ranks_by_node(const JobSpec& job) {
   std::map<NodeId, std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < job.placement.size(); ++rank) {
     ranks[job.placement[rank]] = rank;
   }
+  return ranks;
+}
+
+/// A node of the table that the job does not have and somebody's bytes pass.
+std::optional<NodeId> stranger_of(const Topology& topology) {
+  const ForwardingTable& table = *topology.forwarding;
+  std::vector<bool> is_named(table.ranks());
+  for (std::uint32_t rank = 0; rank < table.ranks(); ++rank) {
+    is_named[rank] = !table.row(table.row_of[rank]).empty();
+  }
+  for (const ForwardingTable::Entry& entry : table.entries) {
+    is_named[entry.destination] = true;
+  }
+  for (const std::uint32_t rank : table.hops) {
+    is_named[rank] = true;
+  }
+  for (std::uint32_t rank = 0; rank < table.ranks(); ++rank) {
+    if (is_named[rank] && topology.rank_of_planned[rank] == kNoRank) {
+      return table.nodes[rank];
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Topology> topology_of(const JobSpec& job, const JobSchedule& schedule) {
+  const std::map<NodeId, std::uint32_t> ranks = ranks_by_node(job);
   Topology topology;
   std::optional<NodeId> stranger;
   const auto rank_of = [&](NodeId node) {
@@ -46,15 +91,17 @@ Result<Topology> topology_of(const JobSpec& job, const JobSchedule& schedule) {
       }
     }
   }
-  for (const HostRoute& route : schedule.routes) {
-    std::vector<std::uint32_t> way{rank_of(route.source)};
-    for (const NodeId node : route.through) {
-      way.push_back(rank_of(node));
+  topology.forwarding = &schedule.forwarding;
+  topology.planned_rank.assign(job.placement.size(), kNoRank);
+  for (const NodeId node : schedule.forwarding.nodes) {
+    const auto found = ranks.find(node);
+    const std::uint32_t rank = found == ranks.end() ? kNoRank : found->second;
+    if (rank != kNoRank) {
+      topology.planned_rank[rank] = static_cast<std::uint32_t>(topology.rank_of_planned.size());
     }
-    way.push_back(rank_of(route.destination));
-    const Ends ends{way.front(), way.back()};
-    topology.ways.emplace(ends, std::move(way));
+    topology.rank_of_planned.push_back(rank);
   }
+  stranger = stranger ? stranger : stranger_of(topology);
   if (stranger || topology.bits_per_second.empty()) {
     return fail(ErrorCode::invalid_argument,
                 format_text("job {}: {}", job.name,
@@ -123,19 +170,18 @@ Result<Network> network_on(std::uint32_t nodes, const Topology& topology, const 
     network->links[links.at(ends)].bytes_per_ns = rate / 8e9;
   }
   network->routes = rewritten(std::get<PairRoutes>(network->routes), [&](Ends ends, auto& paths) {
-    const auto way = topology.ways.find(ends);
-    if (way == topology.ways.end()) {
-      return;
-    }
+    const std::vector<std::uint32_t> forwarded = topology.path(ends);
     std::vector<std::uint32_t> path;
-    for (std::size_t hop = 0; hop + 1 < way->second.size(); ++hop) {
-      const auto link = links.find({way->second[hop], way->second[hop + 1]});
+    for (std::size_t hop = 0; hop + 1 < forwarded.size(); ++hop) {
+      const auto link = links.find({forwarded[hop], forwarded[hop + 1]});
       if (link == links.end()) {
         return;  // a pinned schedule lost this circuit: the shortest way there is
       }
       path.push_back(link->second);
     }
-    paths = {std::move(path)};
+    if (!path.empty()) {
+      paths = {std::move(path)};
+    }
   });
   LOOM_TRY(check(*network));
   return network;
@@ -169,7 +215,7 @@ std::vector<std::uint32_t> strides_of(const TaskGraph& graph, const GroupFamily&
 
 void carry_over_rings(TaskGraph& graph, const Topology& topology) {
   const auto is_lit = [&](Ends ends) { return topology.bits_per_second.contains(ends); };
-  const auto is_known = [&](Ends ends) { return is_lit(ends) || topology.ways.contains(ends); };
+  const auto is_known = [&](Ends ends) { return is_lit(ends) || !topology.path(ends).empty(); };
   std::map<std::uint32_t, std::uint32_t> choice_of_family;
   for (Task& task : graph.tasks) {
     if (!is_ring(graph, task)) {
@@ -208,10 +254,7 @@ struct Epoch {
 };
 
 std::vector<Epoch> epochs_of(const JobSpec& job, const LightTimeline& light, Instant start) {
-  std::map<NodeId, std::uint32_t> ranks;
-  for (std::uint32_t rank = 0; rank < job.placement.size(); ++rank) {
-    ranks[job.placement[rank]] = rank;
-  }
+  const std::map<NodeId, std::uint32_t> ranks = ranks_by_node(job);
   std::map<double, std::vector<std::pair<Ends, double>>> changes;
   changes[0];
   for (const LitWindow& window : light) {
@@ -304,7 +347,7 @@ Result<Prediction> predict_forwarded(const JobSpec& job, const JobSchedule& sche
   prediction->compute = job.compute;
   prediction->exposed = prediction->iteration - job.compute;
   prediction->assumptions.push_back(format_text("{}: {} pairs are forwarded by servers, as a fluid, {} ns each", timings.fabric,
-                                                schedule.routes.size(), timings.forward.count()));
+                                                schedule.forwarding.pairs().count, timings.forward.count()));
   return prediction;
 }
 

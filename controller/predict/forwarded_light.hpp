@@ -1,7 +1,7 @@
 // Prediction and replay over a direct-connect topology in which servers forward (TopoOpt): circuits become links between ranks,
-// the schedule's routes their ways, and the engine plays one iteration on them. A fluid: a server passes bytes on while they
-// come in, so a way of several links moves at the rate of its slowest, and what a link carries of everybody shares it max-min.
-// Nothing is stored: forwarding costs `forward` a server, and where one link of a way is dark, the whole way waits.
+// the schedule's forwarding table their paths, and the engine plays one iteration on them. A fluid: a server passes bytes on
+// while they come in, so a way of several links moves at the rate of its slowest, and what a link carries of everybody shares
+// it max-min. Nothing is stored: forwarding costs `forward` a server, and where one link of a way is dark, the whole way waits.
 #pragma once
 
 #include "controller/predict/engine/network.hpp"

@@ -46,7 +46,7 @@ std::string label_of(std::string_view fabric, std::string_view qualifier) {
 }
 
 TransferOrder order_of(const JobSchedule& schedule) {
-  if (schedule.forwards) {
+  if (schedule.forwarding.mode == ForwardingMode::cut_through) {
     return TransferOrder::forwarded;
   }
   for (const Stage& stage : schedule.stages) {
@@ -118,7 +118,7 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
         "the first timeslot meanwhile",
         in_ms(agreement)));
   }
-  if (!schedule.forwarding.empty()) {
+  if (schedule.forwarding.mode == ForwardingMode::store_and_forward) {
     prediction.assumptions.push_back(
         timings.fabric +
         ": nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");

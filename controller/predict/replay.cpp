@@ -26,11 +26,19 @@ struct Outcome {
   double lit_ns = 0;  ///< it would have taken with light always there
 };
 
-/// Relays send on what they hold as a whole, once they have all of it.
-const Forwarding& relays_of(const ReplayOptions& options) {
-  static const Forwarding kDirect;
-  return options.schedule == nullptr ? kDirect : options.schedule->forwarding;
+/// Whom bytes are stored at on their way. What cuts through is replay_forwarded's.
+const ForwardingTable& relays_of(const ReplayOptions& options) {
+  static const ForwardingTable kDirect;
+  return options.schedule != nullptr && options.schedule->forwarding.mode == ForwardingMode::store_and_forward
+             ? options.schedule->forwarding
+             : kDirect;
 }
+
+/// Hops that begin together at a node: when it holds all that it passes on.
+struct Pass {
+  std::vector<Flow> flows;
+  std::vector<bool> is_passed_on;  ///< [source x rank]: some of the hop's bytes go on from there
+};
 
 class Replayer {
  public:
@@ -304,15 +312,14 @@ class Replayer {
     if (flows.empty()) {
       return Outcome{0, 0};
     }
-    const auto passes = hops_of(flows);
-    const std::vector<bool> passed_on = relayed_hops(flows);
+    const std::vector<Pass> passes = hops_of(flows);
     Load load{job_.node_count};
     std::vector<double> arrived(job_.node_count, 0);                    // the last of what a rank passes on
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> is_free;  // a pair's light serves one transfer after the other
     double last = 0;
-    for (const std::vector<Flow>& pass : passes) {
+    for (const Pass& pass : passes) {
       std::vector<double> arriving(job_.node_count, 0);
-      for (const Flow& flow : pass) {
+      for (const Flow& flow : pass.flows) {
         double& free = is_free[{flow.source, flow.destination}];
         const auto finish = pair(flow, std::max(arrived[flow.source], free), load);
         if (!finish) {
@@ -320,7 +327,7 @@ class Replayer {
         }
         free = *finish - latency_;
         last = std::max(last, *finish);
-        if (passed_on[std::size_t{flow.source} * job_.node_count + flow.destination]) {
+        if (pass.is_passed_on[std::size_t{flow.source} * job_.node_count + flow.destination]) {
           arriving[flow.destination] = std::max(arriving[flow.destination], *finish);
         }
       }
@@ -331,40 +338,37 @@ class Replayer {
     return Outcome{last, lit};
   }
 
-  /// [source x rank]: hops to a relay that has something to pass on of them.
-  std::vector<bool> relayed_hops(const std::vector<Flow>& flows) const {
-    std::vector<bool> relayed(std::size_t{job_.node_count} * job_.node_count);
-    for (const Flow& flow : flows) {
-      const std::uint32_t via = forwarding_.next(flow.source, flow.destination);
-      relayed[std::size_t{flow.source} * job_.node_count + via] =
-          relayed[std::size_t{flow.source} * job_.node_count + via] || via != flow.destination;
-    }
-    return relayed;
-  }
-
-  /// First hops, and the second hops of what is passed on, if anything is; one flow a pair each.
-  std::vector<std::vector<Flow>> hops_of(const std::vector<Flow>& flows) const {
-    std::vector<std::vector<Flow>> passes(1);
-    for (const Flow& flow : flows) {
-      const std::uint32_t via = forwarding_.next(flow.source, flow.destination);
-      Flow hop = flow;
-      hop.destination = via;
-      passes[0].push_back(hop);
-      if (via != flow.destination) {
-        passes.resize(2);
-        hop = flow;
-        hop.source = via;
-        passes[1].push_back(hop);
+  /// First hops, second hops of what is passed on, and so on; at least one pass. One flow a pair each.
+  std::vector<Pass> hops_of(const std::vector<Flow>& flows) const {
+    std::vector<Pass> passes;
+    const auto add = [&](std::size_t number, const Flow& hop, bool is_passed_on) {
+      if (number == passes.size()) {
+        passes.push_back({{}, std::vector<bool>(std::size_t{job_.node_count} * job_.node_count)});
       }
+      passes[number].flows.push_back(hop);
+      if (is_passed_on) {
+        passes[number].is_passed_on[std::size_t{hop.source} * job_.node_count + hop.destination] = true;
+      }
+    };
+    for (const Flow& flow : flows) {
+      Flow hop = flow;
+      std::size_t number = 0;
+      for (const std::uint32_t relay : forwarding_.through(flow.source, flow.destination)) {
+        hop.destination = relay;
+        add(number++, hop, true);
+        hop.source = relay;
+      }
+      hop.destination = flow.destination;
+      add(number, hop, false);
     }
-    for (std::vector<Flow>& pass : passes) {
-      join_pairs(pass);
+    for (Pass& pass : passes) {
+      join_pairs(pass.flows);
     }
     return passes;
   }
 
   const JobSpec& job_;
-  const Forwarding& forwarding_;
+  const ForwardingTable& forwarding_;
   LightWindows windows_;
   double latency_;
   double waited_ = 0;
@@ -396,10 +400,9 @@ Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const Repl
     LOOM_ASSERT(options.schedule != nullptr);
     return replay_forwarded(job, light, options);
   }
-  if (const Forwarding& relays = relays_of(options);
-      !relays.empty() && (relays.row_of.size() != job.node_count || relays.via.size() % job.node_count != 0)) {
+  if (const ForwardingTable& relays = relays_of(options); !relays.empty() && relays.ranks() != job.node_count) {
     return fail(ErrorCode::invalid_argument,
-                format_text("job {}: forwarding of {} ranks, the job has {}", job.name, relays.row_of.size(), job.node_count));
+                format_text("job {}: forwarding of {} ranks, the job has {}", job.name, relays.ranks(), job.node_count));
   }
   Replayer replayer{job, light, options};
   return options.order == TransferOrder::merged ? replayer.merged() : replayer.in_issue_order();

@@ -215,8 +215,8 @@ struct JobReport {
   std::string slowest{};           ///< of the same, and why; empty: none yet
   std::string awaited{};           ///< whom it stands still for; empty: nobody
   bool pinned = false;             ///< its schedule is an operator's, not the scheduler's
-  std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see HostRoute
-  std::uint32_t hops_most = 0;         ///< of circuits on the way of one of them
+  std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see ForwardingTable
+  std::uint32_t hops_most = 0;         ///< circuits one after the other between two of those
   std::uint32_t waiting_circuits = 0;  ///< that wait for a look-ahead panel to be wired
   std::string note{};                  ///< which kind of schedule it has, and why
   bool attended = false;               ///< by a launcher that is asked before its light goes dark
@@ -296,16 +296,24 @@ struct HopReport {
   bool operator==(const HopReport&) const = default;
 };
 
+/// A pair of a job's nodes between which others pass bytes on.
+struct ForwardedPair {
+  NodeId source;
+  NodeId destination;
+  std::vector<NodeId> through;  ///< in the order of travel, never empty
+  bool operator==(const ForwardedPair&) const = default;
+};
+
 struct CircuitExplanation {
   CircuitReport circuit;
   Revision revision;
   std::string job_name;
   Dbm sensitivity{};  ///< of the receiver; compare the last hop's power
   std::vector<HopReport> hops;
-  std::string verdict;                 ///< first thing that is wrong along the path, or that nothing is
-  std::string next_command;            ///< what to type next
-  std::vector<HostRoute> forwarded{};  ///< pairs whose traffic passes this circuit; at most kRoutesPerExplanation
-  std::uint32_t forwarded_pairs = 0;   ///< all of them
+  std::string verdict;                     ///< first thing that is wrong along the path, or that nothing is
+  std::string next_command;                ///< what to type next
+  std::vector<ForwardedPair> forwarded{};  ///< pairs whose traffic passes this circuit; at most kRoutesPerExplanation
+  std::uint32_t forwarded_pairs = 0;       ///< all of them
   bool operator==(const CircuitExplanation&) const = default;
 };
 

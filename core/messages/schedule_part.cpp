@@ -3,15 +3,38 @@
 
 #include <algorithm>
 
+#include "core/forwarding/forwarding_builder.hpp"
+
 namespace loom {
 namespace {
 
-constexpr std::size_t kPieces = 512;  ///< circuits, streams or routes of one part, unless one timeslot has more
+constexpr std::size_t kPieces = 512;  ///< circuits or streams of one part, unless one timeslot has more
 
-void cut(ScheduleCut::Of of, std::uint32_t stage, std::size_t count, std::vector<ScheduleCut>& cuts) {
+void cut_streams(std::size_t count, std::uint32_t stage, std::vector<ScheduleCut>& cuts) {
   for (std::size_t first = 0; first < count; first += kPieces) {
-    cuts.push_back(
-        {of, stage, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(std::min(count, first + kPieces))});
+    cuts.push_back({ScheduleCut::Of::streams, stage, static_cast<std::uint32_t>(first),
+                    static_cast<std::uint32_t>(std::min(count, first + kPieces))});
+  }
+}
+
+/// A piece says nodes and rows of all ranks anew, so it has some numbers of its own for each of those: of entries two, and
+/// their paths.
+void cut_forwarding(const ForwardingTable& table, std::vector<ScheduleCut>& cuts) {
+  const std::size_t most = 8 * std::max<std::size_t>(kPieces, table.ranks());
+  ScheduleCut next{ScheduleCut::Of::forwarding};
+  std::size_t numbers = 0;
+  for (const ForwardingTable::Entry& entry : table.entries) {
+    const std::size_t more = 2 + table.path(entry.path).size();
+    if (next.last > next.first && numbers + more > most) {
+      cuts.push_back(next);
+      next.first = next.last;
+      numbers = 0;
+    }
+    ++next.last;
+    numbers += more;
+  }
+  if (next.last > next.first) {
+    cuts.push_back(next);
   }
 }
 
@@ -40,10 +63,10 @@ Rows slice(const Rows& rows, const ScheduleCut& cut) {
 
 std::vector<ScheduleCut> cuts_of(const JobSchedule& schedule) {
   std::vector<ScheduleCut> cuts{ScheduleCut{}};
-  cut(ScheduleCut::Of::routes, 0, schedule.routes.size(), cuts);
+  cut_forwarding(schedule.forwarding, cuts);
   for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
     cut_timeslots(schedule.stages[stage].timeslots, stage, cuts);
-    cut(ScheduleCut::Of::streams, stage, schedule.stages[stage].streams.size(), cuts);
+    cut_streams(schedule.stages[stage].streams.size(), stage, cuts);
   }
   return cuts;
 }
@@ -58,13 +81,12 @@ SchedulePart part_of(const JobSchedule& schedule, const ScheduleCut& cut) {
   };
   switch (cut.of) {
     case ScheduleCut::Of::head:
-      part.part.forwards = schedule.forwards;
+      part.part.forwarding = piece_of(schedule.forwarding, 0, 0);
       part.part.waiting = schedule.waiting;
-      part.part.forwarding = schedule.forwarding;
       part.part.note = schedule.note;
       break;
-    case ScheduleCut::Of::routes:
-      part.part.routes = slice(schedule.routes, cut);
+    case ScheduleCut::Of::forwarding:
+      part.part.forwarding = piece_of(schedule.forwarding, cut.first, cut.last);
       break;
     case ScheduleCut::Of::timeslots:
       stage().timeslots = slice(schedule.stages[cut.stage].timeslots, cut);
@@ -76,16 +98,30 @@ SchedulePart part_of(const JobSchedule& schedule, const ScheduleCut& cut) {
   return part;
 }
 
-JobSchedule join_parts(std::span<const SchedulePart> parts) {
-  JobSchedule whole;
+/// The entries of all parts in one table.
+static ForwardingTable joined_forwarding(std::span<const SchedulePart> parts) {
+  const ForwardingTable& head = parts.front().part.forwarding;
+  if (head.mode == ForwardingMode::none) {
+    return {};
+  }
+  ForwardingBuilder whole(head.mode, head.nodes, head.row_of);
   for (const SchedulePart& each : parts) {
-    const JobSchedule& part = each.part;
-    if (&each == &parts.front()) {
-      whole = part;
-      continue;
+    const ForwardingTable& piece = each.part.forwarding;
+    if (whole.is_followed_by(piece)) {
+      whole.add(piece, 0, static_cast<std::uint32_t>(piece.entries.size()));
     }
-    whole.routes.insert(whole.routes.end(), part.routes.begin(), part.routes.end());
-    for (const Stage& piece : part.stages) {
+  }
+  return whole.take();
+}
+
+JobSchedule join_parts(std::span<const SchedulePart> parts) {
+  if (parts.empty()) {
+    return {};
+  }
+  JobSchedule whole = parts.front().part;
+  whole.forwarding = joined_forwarding(parts);
+  for (const SchedulePart& each : parts.subspan(1)) {
+    for (const Stage& piece : each.part.stages) {
       if (whole.stages.size() <= each.stage) {
         whole.stages.push_back({{}, piece.cycles, piece.transmit, {}});
       }

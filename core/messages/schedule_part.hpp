@@ -11,8 +11,9 @@
 
 namespace loom {
 
-/// The first piece of a job has everything but stages and routes. Of the others each has routes, or a piece of stage number
-/// `stage`: some of its timeslots, in order, or some of its streams.
+/// The first piece of a job has everything but stages and entries of its forwarding table. Of the others each has such entries,
+/// in a table with all ranks and rows, or a piece of stage number `stage`: some of its timeslots, in order, or some of its
+/// streams.
 struct SchedulePart {
   JobId job;
   std::uint32_t stage = 0;
@@ -20,21 +21,22 @@ struct SchedulePart {
   bool operator==(const SchedulePart&) const = default;
 };
 
-/// What one part has of a schedule: [first, last) of its routes, or of a stage's timeslots or streams.
+/// What one part has of a schedule: [first, last) of its forwarding table's entries, or of a stage's timeslots or streams.
 struct ScheduleCut {
-  enum class Of : std::uint8_t { head, routes, timeslots, streams };
+  enum class Of : std::uint8_t { head, forwarding, timeslots, streams };
   Of of = Of::head;
   std::uint32_t stage = 0;
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 };
 
-/// Cuts of at most some hundred circuits, streams or routes each, in order; a timeslot is never divided. Nothing is copied: a
-/// page makes only the parts that it has room for.
+/// Cuts of at most some hundred circuits or streams each, or of as much of the forwarding table as a few numbers a rank, in
+/// order; a timeslot is never divided. Nothing is copied: a page makes only the parts that it has room for.
 std::vector<ScheduleCut> cuts_of(const JobSchedule& schedule);
 SchedulePart part_of(const JobSchedule& schedule, const ScheduleCut& cut);
 
-/// `parts`: of one job, in the order of cuts_of; nothing of no parts.
+/// `parts`: of one job, in the order of cuts_of; nothing of no parts. Entries that do not continue the table of the first part
+/// are left out: the schedule changed between two pages.
 JobSchedule join_parts(std::span<const SchedulePart> parts);
 
 }  // namespace loom

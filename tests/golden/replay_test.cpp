@@ -5,6 +5,7 @@
 #include "controller/predict/collective_time.hpp"
 #include "controller/predict/light_windows.hpp"
 #include "controller/predict/replay.hpp"
+#include "core/forwarding/forwarding_builder.hpp"
 
 namespace loom {
 namespace {
@@ -202,6 +203,23 @@ TEST_CASE("broadcast_and_reduce_use_the_rings_own_circuits") {
     const double closed = uniform_ns(job.collectives[0], 5, link_terms(gigabits(100), Duration{0}));
     CHECK(static_cast<double>(replayed->iteration.count()) == Approx(closed).margin(100));
   }
+}
+
+TEST_CASE("relays_one_behind_the_other_each_send_on_when_they_hold_all_of_it") {
+  const Instant start = instant_from_ns(kOrigin);
+  JobSpec job = ring_job(4, 0);
+  job.collectives = {{CollectiveKind::point_to_point, {0, 3}, Bytes{125'000}}};  // 10 us a hop, and 1 us of latency
+  JobSchedule schedule{JobId{1}, {}};
+  ForwardingBuilder table(ForwardingMode::store_and_forward, job.placement, {0, 0, 0, 1});
+  table.add(0, 3, std::vector<std::uint32_t>{1, 2});
+  schedule.forwarding = table.take();
+  const ReplayOptions options{start, microseconds{1}, TransferOrder::merged, &schedule};
+  CHECK(replay(job, ring_light(job.placement, start), options)->iteration == microseconds{33});
+  LightTimeline light = ring_light(job.placement, start);
+  darken(light, NodeId{1}, start, start + microseconds{50});
+  CHECK(replay(job, light, options)->iteration == microseconds{50 + 22});
+  job.collectives[0].ranks = {1, 3};  // a rank of the same row that stands on the path: what is behind it
+  CHECK(replay(job, ring_light(job.placement, start), options)->iteration == microseconds{22});
 }
 
 TEST_CASE("several_wavelengths_of_a_pair_add_up") {

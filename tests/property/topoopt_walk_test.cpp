@@ -119,14 +119,15 @@ void check_routes(const PlanResult& result) {
     for (const Circuit& circuit : job.stages[0].timeslots[0].circuits) {
       lit.emplace(circuit.source, circuit.destination);
     }
-    for (const HostRoute& route : job.routes) {
-      NodeId at = route.source;
-      for (const NodeId next : route.through) {
-        CHECK(lit.contains({at, next}));
+    const std::vector<NodeId>& nodes = job.forwarding.nodes;
+    job.forwarding.for_each([&](std::uint32_t source, std::uint32_t destination, std::span<const std::uint32_t> through) {
+      std::uint32_t at = source;
+      for (const std::uint32_t next : through) {
+        CHECK(lit.contains({nodes[at], nodes[next]}));
         at = next;
       }
-      CHECK(lit.contains({at, route.destination}));
-    }
+      CHECK(lit.contains({nodes[at], nodes[destination]}));
+    });
   }
 }
 

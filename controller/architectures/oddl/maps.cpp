@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "core/forwarding/forwarding_builder.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -35,6 +36,26 @@ Result<void> check(const PlaceMap& map, const RankGrid& grid, const std::string&
   return {};
 }
 
+constexpr std::uint32_t kOutOfReach = ~0U;
+
+/// [place x rank]: whom a rank of the place hands to what is for the other; that one itself, where it needs nobody.
+using RelayMatrix = std::vector<std::uint32_t>;
+
+/// Who has nothing to send needs no relay: what is out of reach is left out.
+ForwardingTable table_of(const RelayMatrix& relays, const RankGrid& grid) {
+  const auto ranks = static_cast<std::uint32_t>(grid.place_of.size());
+  ForwardingBuilder table(ForwardingMode::store_and_forward, grid.nodes, grid.place_of);
+  for (std::uint32_t place = 0; place < grid.places; ++place) {
+    for (std::uint32_t destination = 0; destination < ranks; ++destination) {
+      const std::uint32_t relay = relays[std::size_t{place} * ranks + destination];
+      if (relay != destination && relay != kOutOfReach) {
+        table.add(place, destination, {&relay, 1});
+      }
+    }
+  }
+  return table.take();
+}
+
 }  // namespace
 
 RankGrid grid_of(const OddlShape& shape, const std::vector<NodeId>& nodes) {
@@ -44,6 +65,7 @@ RankGrid grid_of(const OddlShape& shape, const std::vector<NodeId>& nodes) {
   }
   RankGrid grid;
   grid.ports = shape.ports;
+  grid.nodes = nodes;
   for (auto& [group, place] : places) {
     place = grid.places++;
   }
@@ -73,17 +95,16 @@ Result<PlaceMap> place_map(MapChoice choice, const std::vector<std::uint32_t>& c
   return map;
 }
 
-Result<Forwarding> forwarding_over(const PlaceMap& map, const RankGrid& grid, const PairTraffic& traffic,
-                                   const std::string& job) {
+Result<ForwardingTable> forwarding_over(const PlaceMap& map, const RankGrid& grid, const PairTraffic& traffic,
+                                        const std::string& job) {
   const auto ranks = static_cast<std::uint32_t>(grid.place_of.size());
   LOOM_ASSERT(ranks > 0);
-  constexpr std::uint32_t kOutOfReach = ~0U;
-  Forwarding forwarding{grid.place_of, std::vector<std::uint32_t>(static_cast<std::size_t>(grid.places) * ranks, kOutOfReach)};
+  RelayMatrix relays(static_cast<std::size_t>(grid.places) * ranks, kOutOfReach);
   for (std::uint32_t place = 0; place < grid.places; ++place) {
     std::vector<std::uint32_t> load(grid.ports);  // destinations reached by each port
     for (std::uint32_t destination = 0; destination < ranks; ++destination) {
       const std::uint32_t port = grid.port_of[destination];
-      std::uint32_t& via = forwarding.via[place * ranks + destination];
+      std::uint32_t& via = relays[place * ranks + destination];
       if (map[place * grid.ports + port] == grid.place_of[destination]) {
         via = destination;
         ++load[port];
@@ -105,42 +126,37 @@ Result<Forwarding> forwarding_over(const PlaceMap& map, const RankGrid& grid, co
   }
   for (std::uint32_t source = 0; source < ranks; ++source) {
     for (std::uint32_t destination = 0; destination < ranks; ++destination) {
-      if (forwarding.next(source, destination) == kOutOfReach && traffic.bytes({source, destination}) > 0) {
+      if (relays[grid.place_of[source] * ranks + destination] == kOutOfReach && traffic.bytes({source, destination}) > 0) {
         return fail(ErrorCode::infeasible,
                     format_text("infeasible: {}: its map reaches rank {} from rank {} in no two hops; nearest: map = maps", job,
                                 destination, source));
       }
     }
   }
-  for (std::size_t entry = 0; entry < forwarding.via.size(); ++entry) {  // who has nothing to send needs no way
-    if (forwarding.via[entry] == kOutOfReach) {
-      forwarding.via[entry] = static_cast<std::uint32_t>(entry % ranks);
-    }
-  }
-  return forwarding;
+  return table_of(relays, grid);
 }
 
-Result<Forwarding> forwarding_by_partners(const OddlShape& shape, const RankGrid& grid, const PairTraffic& traffic,
-                                          const std::string& job) {
+Result<ForwardingTable> forwarding_by_partners(const OddlShape& shape, const RankGrid& grid, const PairTraffic& traffic,
+                                               const std::string& job) {
   const auto ranks = static_cast<std::uint32_t>(grid.place_of.size());
-  Forwarding forwarding{grid.place_of, {}};
+  RelayMatrix relays;
   for (std::uint32_t place = 0; place < grid.places; ++place) {
     for (std::uint32_t destination = 0; destination < ranks; ++destination) {
       const bool is_inside = grid.place_of[destination] == place;
       const PortNumber port = shape.partner(static_cast<PortNumber>(grid.port_of[destination]));
       const std::int32_t relay = is_inside || port >= grid.ports ? RankGrid::kNobody : grid.rank(place, port);
-      forwarding.via.push_back(relay == RankGrid::kNobody ? destination : static_cast<std::uint32_t>(relay));
+      relays.push_back(relay == RankGrid::kNobody ? destination : static_cast<std::uint32_t>(relay));
     }
   }
   bool is_needed = false;
   std::optional<RankPair> lost;
   traffic.for_each([&](RankPair pair, std::int64_t) {
     const bool is_inside = grid.place_of[pair.source] == grid.place_of[pair.destination];
-    const bool has_relay = forwarding.via[grid.place_of[pair.source] * ranks + pair.destination] != pair.destination;
-    if (!is_inside && !has_relay && !lost) {
+    const std::uint32_t relay = relays[grid.place_of[pair.source] * ranks + pair.destination];
+    if (!is_inside && relay == pair.destination && !lost) {
       lost = pair;
     }
-    is_needed = is_needed || forwarding.next(pair.source, pair.destination) != pair.destination;
+    is_needed = is_needed || (relay != pair.destination && relay != pair.source);
   });
   if (lost) {
     return fail(ErrorCode::infeasible,
@@ -148,17 +164,18 @@ Result<Forwarding> forwarding_by_partners(const OddlShape& shape, const RankGrid
                             "group; nearest: {} nodes in {} whole groups",
                             job, lost->source, lost->destination, grid.places * grid.ports, grid.places));
   }
-  return is_needed ? std::move(forwarding) : Forwarding{};
+  return is_needed ? table_of(relays, grid) : ForwardingTable{};
 }
 
-PairTraffic hops_over(const Forwarding& forwarding, const PairTraffic& traffic) {
-  PairTraffic hops(static_cast<std::uint32_t>(forwarding.row_of.size()));
+PairTraffic hops_over(const ForwardingTable& forwarding, const PairTraffic& traffic) {
+  PairTraffic hops(forwarding.ranks());
   traffic.for_each([&](RankPair pair, std::int64_t bytes) {
-    const std::uint32_t via = forwarding.next(pair.source, pair.destination);
-    hops.add_pair({pair.source, via}, bytes);
-    if (via != pair.destination) {
-      hops.add_pair({via, pair.destination}, bytes);
+    std::uint32_t at = pair.source;
+    for (const std::uint32_t relay : forwarding.through(pair.source, pair.destination)) {
+      hops.add_pair({at, relay}, bytes);
+      at = relay;
     }
+    hops.add_pair({at, pair.destination}, bytes);
   });
   return hops;
 }
@@ -176,7 +193,7 @@ std::uint32_t fan_out_of(const RankGrid& grid, const PairTraffic& traffic) {
   return most;
 }
 
-RelayLoads loads_over(const Forwarding& forwarding, const RankGrid& grid, const PairTraffic& traffic) {
+RelayLoads loads_over(const ForwardingTable& forwarding, const RankGrid& grid, const PairTraffic& traffic) {
   const auto ranks = static_cast<std::uint32_t>(grid.place_of.size());
   const std::size_t entries = static_cast<std::size_t>(ranks) * grid.ports;
   RelayLoads loads{std::vector<std::int64_t>(entries), std::vector<std::int64_t>(entries)};

@@ -117,7 +117,7 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
   if (!traffic) {
     return std::unexpected(std::move(traffic).error());
   }
-  JobSchedule result{demand.job, {}, {}, {}};
+  JobSchedule result{demand.job, {}};
   if (!traffic->pairs.empty()) {
     LOOM_TRY(add_all_to_all(job, traffic->pairs, result));
   }

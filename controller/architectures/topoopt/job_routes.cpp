@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
+#include "core/forwarding/forwarding_builder.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -141,17 +143,14 @@ Result<JobRoutes> routes_of(Walk walk, const std::vector<NodeId>& nodes) {
                 format_text("topoopt: {} pairs of servers need forwarding; the limit is {} (kRoutesPerJob)",
                             walk.forwarded().size(), limits::kRoutesPerJob));
   }
-  JobRoutes routes;
+  std::vector<std::uint32_t> rows(nodes.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  ForwardingBuilder table(ForwardingMode::cut_through, nodes, std::move(rows));
   for (const auto& [ends, path] : walk.forwarded()) {
-    HostRoute route{nodes[ends.first], nodes[ends.second], {}};
-    for (std::size_t hop = 1; hop + 1 < path.size(); ++hop) {
-      route.through.push_back(nodes[path[hop]]);
-    }
-    routes.forwarded.push_back(std::move(route));
+    table.add(ends.first, ends.second, std::span(path).subspan(1, path.size() - 2));
   }
-  std::sort(routes.forwarded.begin(), routes.forwarded.end(), [](const HostRoute& a, const HostRoute& b) {
-    return std::pair{a.source, a.destination} < std::pair{b.source, b.destination};
-  });
+  JobRoutes routes;
+  routes.forwarded = table.take();
   routes.busiest_bits = walk.busiest();
   routes.sent_bits = walk.sent();
   return routes;

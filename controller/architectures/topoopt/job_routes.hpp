@@ -1,6 +1,6 @@
 // Which way each pair of a job's servers takes through its topology: over rings where a collective is carried on them, over the
 // shortest way otherwise, servers forwarding. What is left of it for everybody else are the pairs without a link of their own
-// (HostRoute) and what each link carries. Pure.
+// (ForwardingTable) and what each link carries. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace loom {
 
 struct JobRoutes {
-  std::vector<HostRoute> forwarded;  ///< ascending; `through` is not empty
+  ForwardingTable forwarded;  ///< cut through; a row a rank
   /// Of the busiest link, parallel ones counted together and divided: bits of one iteration. All-reduces 2 (g - 1) / g of
   /// their bytes over the rings of their group in equal shares.
   double busiest_bits = 0;

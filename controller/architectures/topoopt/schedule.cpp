@@ -282,8 +282,7 @@ class TopooptScheduler {
     const auto rate = static_cast<double>(timeslot.circuits.front().rate.bits_per_second);
     schedule_.objective = std::max(schedule_.objective, routes.busiest_bits / rate);
     schedule_.bound = std::max(schedule_.bound, routes.sent_bits / (rate * cabling_.degree()));
-    schedule.forwards = true;
-    schedule.routes = std::move(routes.forwarded);
+    schedule.forwarding = std::move(routes.forwarded);
     schedule_.jobs.push_back(std::move(schedule));
   }
 

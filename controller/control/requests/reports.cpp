@@ -41,7 +41,9 @@ std::size_t bytes_of(const StandingAlarm& row) {
 }
 
 std::size_t bytes_of(const SchedulePart& row) {
-  std::size_t bytes = 64 + row.part.note.size() + 2 * row.part.forwarding.via.size() + 32 * row.part.routes.size();
+  const ForwardingTable& forwarding = row.part.forwarding;
+  std::size_t bytes = 64 + row.part.note.size() + 8 * (forwarding.nodes.size() + forwarding.entries.size()) +
+                      4 * (forwarding.first_hop.size() + forwarding.hops.size());
   for (const Stage& stage : row.part.stages) {
     bytes += 24 * stage.streams.size();
     for (const Timeslot& timeslot : stage.timeslots) {
@@ -301,10 +303,9 @@ JobReport Reports::job_row(JobId id, const JobRecord& record) const {
   }
   if (const JobSchedule* schedule = from_.confirmed.schedule_of(id)) {
     row.iteration_predicted = is_repeated_by_nodes(*schedule) ? record.iteration_predicted : Duration{};
-    row.forwarded_pairs = static_cast<std::uint32_t>(schedule->routes.size());
-    for (const HostRoute& route : schedule->routes) {
-      row.hops_most = std::max(row.hops_most, static_cast<std::uint32_t>(route.through.size() + 1));
-    }
+    const ForwardedPairs forwarded = schedule->forwarding.pairs();
+    row.forwarded_pairs = static_cast<std::uint32_t>(forwarded.count);
+    row.hops_most = forwarded.hops_most;
     row.waiting_circuits = schedule->waiting;
   }
   return row;

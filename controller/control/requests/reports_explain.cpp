@@ -1,5 +1,7 @@
 // `circuit explain`: the way of a circuit element by element, what holds it, and the first thing that is wrong on it.
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "controller/control/requests/reports.hpp"
@@ -90,25 +92,31 @@ HopReport Reports::describe(const Circuit& circuit, const LitHop& lit) const {
   return row;
 }
 
-/// Pairs of the job whose traffic servers send over this circuit (or over one parallel to it).
+/// Pairs of the job whose traffic others send over this circuit (or over one parallel to it).
 void Reports::add_forwarded(CircuitExplanation& it) const {
   const Circuit& circuit = it.circuit.circuit;
   const JobSchedule* schedule = from_.confirmed.schedule_of(circuit.job);
-  for (std::size_t i = 0; schedule != nullptr && i < schedule->routes.size(); ++i) {
-    const HostRoute& route = schedule->routes[i];
-    NodeId at = route.source;
+  if (schedule == nullptr) {
+    return;
+  }
+  const std::vector<NodeId>& nodes = schedule->forwarding.nodes;
+  schedule->forwarding.for_each([&](std::uint32_t source, std::uint32_t destination, std::span<const std::uint32_t> through) {
+    std::uint32_t at = source;
     bool is_passed = false;
-    for (const NodeId next : route.through) {
-      is_passed = is_passed || (at == circuit.source && next == circuit.destination);
+    for (const std::uint32_t next : through) {
+      is_passed = is_passed || (nodes[at] == circuit.source && nodes[next] == circuit.destination);
       at = next;
     }
-    if (is_passed || (at == circuit.source && route.destination == circuit.destination)) {
-      ++it.forwarded_pairs;
-      if (it.forwarded.size() < limits::kRoutesPerExplanation) {
-        it.forwarded.push_back(route);
-      }
+    if (!is_passed && (nodes[at] != circuit.source || nodes[destination] != circuit.destination)) {
+      return;
     }
-  }
+    ++it.forwarded_pairs;
+    if (it.forwarded.size() < limits::kRoutesPerExplanation) {
+      ForwardedPair pair{nodes[source], nodes[destination], {}};
+      std::ranges::transform(through, std::back_inserter(pair.through), [&](std::uint32_t rank) { return nodes[rank]; });
+      it.forwarded.push_back(std::move(pair));
+    }
+  });
 }
 
 /// The first thing that is wrong, or the margin.

@@ -113,8 +113,8 @@ TEST_CASE("a_job_gets_rings_on_all_interfaces_of_its_own_servers") {
   }
   CHECK(jumps.contains(1));
   CHECK(jumps.contains(7));
-  CHECK(result.schedule.jobs[0].forwards);
-  CHECK(result.schedule.jobs[0].routes.empty());  // rings have circuits all the way
+  CHECK(result.schedule.jobs[0].forwarding.mode == ForwardingMode::cut_through);
+  CHECK(result.schedule.jobs[0].forwarding.empty());  // rings have circuits all the way
   CHECK(result.schedule.objective == Approx(2 * 7.0 / 8 * 8e6 / 4 / 100e9));
   CHECK(result.schedule.objective == Approx(result.schedule.bound));
 }
@@ -126,17 +126,17 @@ TEST_CASE("every_pair_that_talks_has_a_circuit_or_a_route_over_circuits") {
   const PlanResult& result = pipeline.go();
   const Matching lit = ends_of(result.plan.circuits);
   std::set<std::pair<std::uint32_t, std::uint32_t>> reached(lit.begin(), lit.end());
-  for (const HostRoute& route : result.schedule.jobs[0].routes) {
-    std::uint32_t at = route.source.value;
-    std::vector<NodeId> way = route.through;
-    REQUIRE_FALSE(way.empty());
-    way.push_back(route.destination);
-    for (const NodeId next : way) {
-      CHECK(lit.contains({at, next.value}));
-      at = next.value;
+  const ForwardingTable& table = result.schedule.jobs[0].forwarding;
+  table.for_each([&](std::uint32_t source, std::uint32_t destination, std::span<const std::uint32_t> through) {
+    REQUIRE_FALSE(through.empty());
+    std::uint32_t at = table.nodes[source].value;
+    for (const std::uint32_t rank : through) {
+      CHECK(lit.contains({at, table.nodes[rank].value}));
+      at = table.nodes[rank].value;
     }
-    CHECK(reached.emplace(route.source.value, route.destination.value).second);  // not where a circuit leads
-  }
+    CHECK(lit.contains({at, table.nodes[destination].value}));
+    CHECK(reached.emplace(table.nodes[source].value, table.nodes[destination].value).second);  // not where a circuit leads
+  });
   CHECK(reached.size() == 12 * 11);
 }
 
@@ -244,12 +244,10 @@ TEST_CASE("prime_numbers_of_servers_and_disconnected_demand_get_a_ring_of_all") 
     CHECK(lit.contains({i, (i + 1) % 13}));
     CHECK(lit.contains({(i + 1) % 13, i}));
   }
-  const auto& routes = result.schedule.jobs[0].routes;
+  const ForwardingTable& table = result.schedule.jobs[0].forwarding;
+  REQUIRE(table.nodes[8] == NodeId{8});
   for (const auto& [last, first] : {std::pair{3U, 0U}, std::pair{8U, 4U}}) {  // what closes the groups' rings
-    const bool is_routed = std::any_of(routes.begin(), routes.end(), [last = last, first = first](const HostRoute& route) {
-      return route.source == NodeId{last} && route.destination == NodeId{first};
-    });
-    CHECK((is_routed || lit.contains({last, first})));
+    CHECK((!table.through(last, first).empty() || lit.contains({last, first})));
   }
 }
 
@@ -397,9 +395,10 @@ TEST_CASE("forwarded_bytes_share_links_and_pay_for_every_hop") {
                                     {CollectiveKind::point_to_point, {1, 4}, Bytes{125'000'000}}})};
   pipeline.intent().jobs[0].spec.collectives[1].needed = kForever;
   const PlanResult& result = pipeline.go();
-  const auto& routes = result.schedule.jobs[0].routes;
-  REQUIRE(routes.size() == 2);
-  CHECK(routes[0] == HostRoute{NodeId{0}, NodeId{3}, {NodeId{1}, NodeId{2}}});
+  const ForwardingTable& table = result.schedule.jobs[0].forwarding;
+  CHECK(table.pairs() == ForwardedPairs{2, 3});
+  CHECK(std::ranges::equal(table.through(0, 3), std::vector<std::uint32_t>{1, 2}));
+  CHECK(std::ranges::equal(table.through(1, 4), std::vector<std::uint32_t>{2, 3}));
   ScheduleTimings timings;
   timings.latency = std::chrono::microseconds{1};
   timings.forward = std::chrono::microseconds{2};
@@ -416,7 +415,7 @@ TEST_CASE("replayed_over_standing_light_an_iteration_takes_what_was_predicted_an
   const PlanResult& result = pipeline.go();
   const JobSpec spec = placed(result, 0);
   const JobSchedule& schedule = result.schedule.jobs[0];
-  REQUIRE_FALSE(schedule.routes.empty());
+  REQUIRE_FALSE(schedule.forwarding.empty());
   const auto predicted = predict_schedule(spec, schedule, {});
   REQUIRE(predicted);
   const Instant start{std::chrono::seconds{5}};

@@ -1,7 +1,12 @@
 // A schedule in pieces, and whole again.
 #include "core/messages/schedule_part.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
+#include <vector>
+
+#include "core/forwarding/forwarding_builder.hpp"
 
 namespace loom {
 namespace {
@@ -20,17 +25,36 @@ Timeslot timeslot_of(std::uint32_t circuits, std::uint32_t number) {
   return timeslot;
 }
 
+/// Every rank reaches those up to `reach` behind it through all between.
+ForwardingTable ring_of(std::uint32_t ranks, std::uint32_t reach, ForwardingMode mode) {
+  std::vector<NodeId> nodes;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    nodes.push_back({7 + 2 * rank});
+    rows.push_back(rank);
+  }
+  ForwardingBuilder table(mode, nodes, rows);
+  for (std::uint32_t source = 0; source < ranks; ++source) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> paths;
+    for (std::uint32_t distance = 2; distance <= reach; ++distance) {
+      for (std::uint32_t hop = 1; hop < distance; ++hop) {
+        paths[(source + distance) % ranks].push_back((source + hop) % ranks);
+      }
+    }
+    for (const auto& [destination, path] : paths) {
+      table.add(source, destination, path);
+    }
+  }
+  return table.take();
+}
+
 TEST_CASE("a_schedule_that_was_cut_is_the_same_when_it_is_joined") {
   JobSchedule schedule;
   schedule.job = {7};
-  schedule.forwards = true;
   schedule.waiting = 3;
   schedule.note = "rings, then pairs";
-  schedule.forwarding.row_of = {0, 0, 1};
-  schedule.forwarding.via = {0, 1, 2, 2, 1, 0};
-  for (std::uint32_t i = 0; i < 1'500; ++i) {
-    schedule.routes.push_back({{i}, {i + 2}, {{i + 1}}});
-  }
+  schedule.forwarding = GENERATE(ring_of(1'500, 5, ForwardingMode::cut_through), ring_of(40, 2, ForwardingMode::cut_through),
+                                 ring_of(7, 3, ForwardingMode::store_and_forward), ForwardingTable{});
   SECTION("of many stages and timeslots of any size") {
     for (std::uint32_t number = 0; number < 40; ++number) {
       Stage stage;
@@ -69,8 +93,22 @@ TEST_CASE("a_schedule_that_was_cut_is_the_same_when_it_is_joined") {
     }
     CHECK((circuits <= 512 || part.part.stages.front().timeslots.size() == 1));
     CHECK(streams <= 512);
-    CHECK(part.part.routes.size() <= 512);
+    const ForwardingTable& piece = part.part.forwarding;
+    CHECK(2 * piece.entries.size() + piece.hops.size() <= 8 * std::max<std::size_t>(512, schedule.forwarding.ranks()));
   }
+}
+
+TEST_CASE("entries_of_a_schedule_that_came_between_two_pages_are_left_out") {
+  JobSchedule before;
+  before.forwarding = ring_of(600, 4, ForwardingMode::cut_through);
+  JobSchedule after;
+  after.forwarding = ring_of(500, 4, ForwardingMode::cut_through);
+  const auto cuts = cuts_of(before);
+  REQUIRE(cuts.size() == 3);
+  std::vector<SchedulePart> parts{part_of(before, cuts[0]), part_of(before, cuts[1]), part_of(after, cuts_of(after)[1])};
+  CHECK(join_parts(parts).forwarding == part_of(before, cuts[1]).part.forwarding);
+  parts = {part_of(before, cuts[0]), part_of(before, cuts[2]), part_of(before, cuts[1])};
+  CHECK(join_parts(parts).forwarding == part_of(before, cuts[2]).part.forwarding);
 }
 
 TEST_CASE("of_no_parts_nothing_is_joined") { CHECK(join_parts({}) == JobSchedule{}); }

@@ -3,6 +3,7 @@ loom_test(proto_test
     ${CMAKE_CURRENT_LIST_DIR}/journal_state_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_codec_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_equal.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/proto_forwarding_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_limits_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_random.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_random_operator.cpp

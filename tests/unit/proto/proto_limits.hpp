@@ -340,8 +340,10 @@ inline const std::vector<Exempt> kAnyValue{
       "ChangeReport.switches_moved_count",
       "CircuitExplanation.forwarded_pair_count"}},
     {"kForever is lawful too, so it has a test of its own", {"TimedSetpoint.hold_ns", "Timeslot.hold_ns"}},
-    {"below the number of rows or ranks of the same table, so it has a test of its own",
-     {"JobSchedule.forwarding_row_numbers", "JobSchedule.forwarding_rank_numbers"}},
+    {"below the number of rows, ranks, entries or paths of the same table, so it has a test of its own",
+     {"ForwardingTable.row_numbers", "ForwardingTable.destination_counts", "ForwardingTable.destination_numbers",
+      "ForwardingTable.path_numbers", "ForwardingTable.hop_counts", "ForwardingTable.hop_numbers",
+      "JobSchedule.earlier_forwarding_row_numbers", "JobSchedule.earlier_forwarding_rank_numbers"}},
 };
 
 inline const std::vector<Most> kMost{
@@ -377,11 +379,17 @@ inline const std::vector<Most> kMost{
     {"Job.measured", limits::kCollectivesPerJob},
     {"Stage.timeslots", limits::kTimelineEntries},
     {"Stage.streams", limits::kStreamsPerStage},
-    {"HostRoute.through_node_ids", limits::kNodes},
+    {"ForwardedPair.through_node_ids", limits::kNodes},
     {"JobSchedule.stages", limits::kStagesPerJob},
-    {"JobSchedule.routes", limits::kRoutesPerJob},
-    {"JobSchedule.forwarding_row_numbers", limits::kNodes},
-    {"JobSchedule.forwarding_rank_numbers", limits::kCircuits},
+    {"JobSchedule.earlier_routes", limits::kRoutesPerJob},
+    {"JobSchedule.earlier_forwarding_row_numbers", limits::kNodes},
+    {"JobSchedule.earlier_forwarding_rank_numbers", limits::kCircuits},
+    {"ForwardingTable.node_ids", limits::kNodes},
+    {"ForwardingTable.row_numbers", limits::kNodes},
+    {"ForwardingTable.destination_counts", limits::kNodes},
+    {"ForwardingTable.destination_numbers", limits::kCircuits},
+    {"ForwardingTable.path_numbers", limits::kCircuits},
+    {"ForwardingTable.hop_counts", limits::kCircuits},
     {"Intent.jobs", limits::kJobs},
     {"Intent.drained_node_ids", limits::kNodes},
     {"Intent.maintenance_node_ids", limits::kNodes},
@@ -421,6 +429,8 @@ inline const std::vector<Exempt> kAnyCount{
     {"beyond limits::kCircuits or kDevices: gigabytes of rows that no test shall make; counted by rows_from_wire as the others "
      "are",
      {"NodePlan.ends", "Plan.circuits", "Timeslot.circuits", "Intent.overrides", "KeptRevision.circuits"}},
+    {"as many as their counts say, which are limited; and each is a byte of a message or record",
+     {"ForwardingTable.hop_numbers"}},
 };
 
 /// Sub-messages that may be absent.
@@ -429,6 +439,7 @@ inline const std::vector<Exempt> kMayBeAbsent{
      {"Outcome.error", "NodePlan.grants", "NodePlan.iterations", "IterationReport.awaited", "DeviceRequest.setpoint",
       "DiffSchedule.circuits", "DeviceReport.desired", "IntentRecord.probation", "IntentRecord.cause", "CommitRecord.plan"}},
     {"absent: the newest IntentRecord's", {"CommitRecord.intent"}},
+    {"absent in journals of before, which have it in another form", {"JobSchedule.forwarding"}},
     {"its own rules refuse an empty one",
      {"AlarmReport.alarm", "Unwelcome.error", "StandingAlarm.alarm", "TimedSetpoint.setpoint", "DeviceOverride.setpoint",
       "Circuit.slot", "WssRoute.slot", "TransmitterSetpoint.slot", "AllowedWavelength.slot", "CircuitReport.circuit",

@@ -338,7 +338,7 @@ TEST_CASE("every number at the ends of its range is accepted somewhere, and so i
   for (const auto& [what, is_accepted] : accepted) {
     // Versions are equal or refused; a wait of kForever is the greatest value of its field and the only lawful one up there.
     const bool has_own_test = what.find("wire_version_number") != std::string::npos ||
-                              what.find("hold_ns") != std::string::npos || what.find("forwarding_") != std::string::npos;
+                              what.find("hold_ns") != std::string::npos || what.find("ForwardingTable.") != std::string::npos;
     if (!is_accepted && !has_own_test) {
       faults.push_back(what + " is refused everywhere");
     }
@@ -382,10 +382,11 @@ TEST_CASE("a hold is a length of time or for ever") {
   }
 }
 
-TEST_CASE("a forwarding table names its own rows and ranks") {
-  for (const char* field : {"JobSchedule.forwarding_row_numbers", "JobSchedule.forwarding_rank_numbers"}) {
-    check_values(field, {UINT32_MAX, limits::kNodes}, {0});
+TEST_CASE("a forwarding table names its own rows, ranks and paths") {
+  for (const char* field : {"row_numbers", "destination_counts", "destination_numbers", "path_numbers", "hop_numbers"}) {
+    check_values(std::string("ForwardingTable.") + field, {UINT32_MAX, limits::kCircuits}, {0});
   }
+  check_values("ForwardingTable.hop_counts", {UINT32_MAX, limits::kCircuits, 0}, {1});
 }
 
 TEST_CASE("every number has a range or a reason to have none, and not both") {

@@ -192,7 +192,7 @@ CircuitExplanation explanation(Random& random) {
   }
   out.sensitivity = power(random);
   out.hops = some<HopReport>(random, [&] { return hop(random); });
-  out.forwarded = some<HostRoute>(random, [&] { return HostRoute{node(random), node(random), nodes(random)}; });
+  out.forwarded = some<ForwardedPair>(random, [&] { return ForwardedPair{node(random), node(random), nodes(random)}; });
   out.forwarded_pairs = small(random);
   return out;
 }

@@ -1,11 +1,13 @@
 // Random lawful values that messages, rows and records share. For proto_random*.cpp only.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/forwarding/forwarding_builder.hpp"
 #include "core/limits.hpp"
 #include "tests/unit/proto/proto_random.hpp"
 
@@ -305,29 +307,49 @@ inline Stage stage(Random& random) {
   return out;
 }
 
+/// Up to six ranks in up to four rows, and any lawful path between two of them.
+inline ForwardingTable forwarding_table(Random& random) {
+  const auto mode = random.any(ForwardingMode::store_and_forward);
+  if (mode == ForwardingMode::none) {
+    return {};
+  }
+  const auto ranks = random.number<std::uint32_t>(0, 6);
+  std::vector<NodeId> ranked;
+  while (ranked.size() < ranks) {
+    const NodeId next = node(random);
+    if (std::find(ranked.begin(), ranked.end(), next) == ranked.end()) {
+      ranked.push_back(next);
+    }
+  }
+  std::vector<std::uint32_t> row_of;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    row_of.push_back(random.number<std::uint32_t>(0, 3));
+  }
+  ForwardingBuilder table(mode, ranked, row_of);
+  const std::uint32_t rows = row_of.empty() ? 0 : *std::max_element(row_of.begin(), row_of.end()) + 1;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const bool is_empty = random.coin();
+    for (std::uint32_t destination = 0; destination < ranks && !is_empty; ++destination) {
+      std::vector<std::uint32_t> path;
+      for (const std::uint32_t rank : some<std::uint32_t>(random, [&] { return random.number<std::uint32_t>(0, ranks - 1); })) {
+        if (rank != destination && std::find(path.begin(), path.end(), rank) == path.end()) {
+          path.push_back(rank);
+        }
+      }
+      table.add(row, destination, path);
+    }
+  }
+  return table.take();
+}
+
 inline std::vector<JobSchedule> job_schedules(Random& random) {
   std::vector<JobSchedule> out;
   for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
     JobSchedule schedule;
     schedule.job = {id};
     schedule.stages = some<Stage>(random, [&] { return stage(random); });
-    schedule.routes = some<HostRoute>(random, [&] { return HostRoute{node(random), node(random), nodes(random)}; });
-    std::sort(schedule.routes.begin(), schedule.routes.end(), [](const HostRoute& a, const HostRoute& b) {
-      return std::pair{a.source, a.destination} < std::pair{b.source, b.destination};
-    });
-    const auto has_ends_of = [](const HostRoute& a, const HostRoute& b) {
-      return a.source == b.source && a.destination == b.destination;
-    };
-    schedule.routes.erase(std::unique(schedule.routes.begin(), schedule.routes.end(), has_ends_of), schedule.routes.end());
     schedule.waiting = small(random);
-    schedule.forwards = random.coin();
-    const auto rank = [&] { return random.number<std::uint32_t>(0, 3); };
-    if (random.coin()) {
-      schedule.forwarding.row_of = {0, random.number<std::uint32_t>(0, 1), 1, 0};
-      for (int entry = 0; entry < 8; ++entry) {
-        schedule.forwarding.via.push_back(rank());
-      }
-    }
+    schedule.forwarding = forwarding_table(random);
     schedule.note = text(random);
     out.push_back(std::move(schedule));
   }
