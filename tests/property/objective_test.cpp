@@ -72,7 +72,8 @@ TEST_CASE("no_objective_is_above_what_its_schedule_takes_and_no_bound_above_the_
     CHECK(made.schedule.bound <= iteration * (1 + 1e-9) + 1e-9);
     if (order_of(schedule) == TransferOrder::merged) {  // timeslots last to their ends, filled or not
       const auto stages = schedule.stages.size();
-      const Duration agreement = pass_lead(schedule.stages.front().timeslots.front().circuits.size(), timings.trip) + timings.trip;
+      const Duration agreement =
+          pass_lead(schedule.stages.front().timeslots.front().circuits.size(), timings.trip) + timings.trip;
       const double changes =
           stages > 1 ? static_cast<double>(stages) * seconds_of(timings.stage_change) : seconds_of(agreement);
       CHECK(seconds_of(predicted->exposed) <= made.schedule.objective * (1 + 1e-9) + changes + kLatencies);
