@@ -222,7 +222,7 @@ void OddlParameters::take(OddlLaser model) {
   laser = model;
   laser_retune_max = is_table ? Duration{std::chrono::microseconds{1}} : usual.laser_retune_max;
   laser_blank_max = is_table ? Duration{std::chrono::nanoseconds{100}} : usual.laser_blank_max;
-  laser_control_max = is_table ? Duration{std::chrono::microseconds{500}} : usual.laser_control_max;
+  laser_control_max = is_table ? Duration{std::chrono::milliseconds{10}} : usual.laser_control_max;
 }
 
 std::string_view to_string(OddlReceiver receiver) { return receiver == OddlReceiver::ring ? "ring" : "open"; }
