@@ -152,14 +152,15 @@ class Draw {
     }
   }
 
-  /// A laser stays as its agent left it. Whoever dies while it plays timeslots leaves its light in one of them, in the way of
-  /// the others; no software that is left can prevent that, so it is no finding.
+  /// A laser stays as its agent left it. Whoever dies, or hears nothing for longer than a guard, while it plays timeslots
+  /// leaves its light in one of them, in the way of the others; no software that is left can prevent that, so it is no finding.
   void spare_agents_of_timeslots() {
     const auto plays = [&](const JobSubmission& job) {
       return is_oddl(draw_.fabric.family) && std::ranges::find(kExchanging, job.workload) != kExchanging.end();
     };
     if (std::ranges::any_of(draw_.scenario.jobs, plays)) {
       on_[static_cast<std::size_t>(FaultClass::agent_crash)] = false;
+      on_[static_cast<std::size_t>(FaultClass::slow)] = false;
     }
   }
 

@@ -140,8 +140,9 @@ void OperatorChanges::on_tried(TentativeOutcome outcome, EffectSink& sink) {
 /// The change becomes intent: durable first, then answered, then planned and committed like every change.
 void OperatorChanges::adopt(const TentativePlan& plan, const PlanResult& tried, EffectSink& sink) {
   const OperatorChange& change = std::get<OperatorChange>(plan.purpose);
-  // A job that was changed gets a revision even where no light differs: its routes may.
-  const bool needs_revision = !confirmed_.exists() || !tried.plan.changed.empty() || change.job != JobId{};
+  // A job that was changed, be it by going back, gets a revision even where no light differs: its routes may.
+  const bool is_job_changed = change.job != JobId{} || tried.intent.jobs != plan.before.jobs;
+  const bool needs_revision = !confirmed_.exists() || !tried.plan.changed.empty() || is_job_changed;
   if (change.confirm_within > Duration{}) {
     desired_.begin_probation(numbers_.next(), facts_.header.clock, facts_.now + change.confirm_within);
     sink.emit(SetTimer{timers::kProbation, desired_.probation()->deadline});

@@ -154,7 +154,9 @@ bool UnusableWatch::is_proven_dark(DeviceId id) const {
   const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
   const Observation* seen = sessions_.observed(id);
   const auto* laser = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
-  return session.lasers_latched_off || session.is_reported_dark ||
+  // A laser that follows no order and was last read lit does not follow the latch either.
+  const bool shines_on = laser != nullptr && laser->emitting && seen->health == DeviceHealth::failed;
+  return session.is_reported_dark || (session.lasers_latched_off && !shines_on) ||
          (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
 }
 

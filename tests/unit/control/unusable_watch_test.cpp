@@ -400,6 +400,15 @@ TEST_CASE("a latched laser is dark, as is one that an operator has looked at") {
     CHECK_FALSE(bench.entry(laser)->holds);
     CHECK_FALSE(bench.watch.may_emit_light(laser));
   }
+  SECTION("latched, and follows that order as little as others") {
+    bench.greet(NodeId{1}, true);
+    bench.give_up(laser);
+    bench.see(laser, TransmitterObservation{centre_of(kFirst), Dbm{0}, true, true, 0, 0}, DeviceHealth::failed, "sticks");
+    CHECK_FALSE(bench.watch.is_proven_dark(laser));
+    bench.facts.now += seconds{1};
+    bench.see_laser(laser, false);
+    CHECK(bench.watch.is_proven_dark(laser));
+  }
   SECTION("looked at") {
     bench.lose(NodeId{1});
     CHECK(bench.entry(laser)->holds);

@@ -127,6 +127,24 @@ TEST_CASE("a rollback brings back the jobs of an earlier revision, also after a 
   CHECK(bench.controller->jobs().at(job).state == JobState::lit);
 }
 
+TEST_CASE("going back to a job's earlier traffic over the same light is a revision, too") {
+  RequestBench bench;
+  const JobId job = bench.light(4);
+  const Revision good = bench.controller->confirmed();
+  JobSpec spec = bench.controller->intent().jobs.front().spec;
+  spec.collectives.front().bytes.count *= 2;
+  REQUIRE(bench.ask(ChangeJob{job, spec, false}).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.controller->confirmed() > good);
+  const Revision changed = bench.controller->confirmed();
+  const OperatorReply reply = bench.ask(RollBackSchedule{good});
+  REQUIRE(reply.outcome.ok());
+  CHECK(reply.revision > changed);
+  bench.settle();
+  CHECK(bench.controller->confirmed() >= reply.revision);
+  CHECK(bench.controller->jobs().at(job).state == JobState::lit);
+}
+
 TEST_CASE("a diff names what was removed and added") {
   RequestBench bench;
   const JobId job = bench.light(4);
