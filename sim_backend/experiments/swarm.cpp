@@ -25,6 +25,8 @@ constexpr std::array kDeviceFaults{ScenarioFaultKind::detune, ScenarioFaultKind:
                                    ScenarioFaultKind::stick,  ScenarioFaultKind::silence, ScenarioFaultKind::refuse,
                                    ScenarioFaultKind::late};
 
+constexpr Duration kWithinGuard = milliseconds{15};  ///< of an ODDL timeslot: a late order to be dark meets no other's light
+
 constexpr std::size_t kInterlock = static_cast<std::size_t>(FaultClass::interlock);
 
 bool is_oddl(FabricFamily family) {
@@ -160,7 +162,7 @@ class Draw {
     };
     if (std::ranges::any_of(draw_.scenario.jobs, plays)) {
       on_[static_cast<std::size_t>(FaultClass::agent_crash)] = false;
-      on_[static_cast<std::size_t>(FaultClass::slow)] = false;
+      slowest_ = kWithinGuard;
     }
   }
 
@@ -340,7 +342,7 @@ class Draw {
   void add_slow() {
     const NodeId node = any_node();
     const Duration lasts = between(milliseconds{50}, seconds{2});
-    const Duration delay = between(milliseconds{1}, milliseconds{300});
+    const Duration delay = std::min<Duration>(between(milliseconds{1}, milliseconds{300}), slowest_);
     add_machine_fault(MachineFaultKind::slow, node, lasts).delay = delay;
   }
 
@@ -436,6 +438,7 @@ class Draw {
   SwarmDraw draw_;
   std::uint32_t nodes_ = 0;
   std::array<bool, kFaultClasses> on_{};
+  Duration slowest_ = kForever;  ///< that a host is late
 };
 
 void count(SwarmResult& result, FaultClass fault, std::uint64_t times = 1) {
