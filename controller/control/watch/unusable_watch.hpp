@@ -49,7 +49,8 @@ class UnusableWatch {
   std::vector<DeviceId> to_be_tried() const;
   /// None of the node's own devices is.
   bool is_sound(NodeId node) const;
-  /// A laser that was read dark after whatever was done to it, or whose node is known to be dark.
+  /// A laser that was read dark after whatever was done to it, or whose node is known to be dark. A latch says nothing of one
+  /// that follows no order and was last read lit.
   bool is_proven_dark(DeviceId laser) const;
   /// A laser that may send light, and cannot be told not to.
   bool may_emit_light(DeviceId laser) const;
