@@ -6,8 +6,11 @@
 
 #include "controller/architectures/registry.hpp"
 #include "controller/schedule/job_check.hpp"
+#include "controller/workload/import/demand_file.hpp"
+#include "controller/workload/import/model_file.hpp"
 #include "controller/workload/load_graph.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 
@@ -17,6 +20,36 @@ std::vector<WorkloadWords> workloads_of(const Scenario& scenario) {
     all.push_back({job.workload, job.nodes, {job.settings.begin(), job.settings.end()}, job.name});
   }
   return all;
+}
+
+Result<std::string> workload_of(const WorkloadSources& sources) {
+  std::vector<std::string_view> named;
+  for (const auto& [value, option] : {std::pair<const std::string&, std::string_view>{sources.workload, "--workload"},
+                                      {sources.demand, "--demand"},
+                                      {sources.model, "--model"}}) {
+    if (!value.empty()) {
+      named.push_back(option);
+    }
+  }
+  if (named.size() != 1) {
+    return fail(ErrorCode::invalid_argument,
+                named.empty() ? std::string{"nothing says what is moved: name --workload, --demand or --model"}
+                              : format_text("{} and {} each say what is moved; nearest: one of them", named[0], named[1]));
+  }
+  if (!sources.demand.empty() && !is_demand_file(sources.demand)) {
+    return fail(
+        ErrorCode::invalid_argument,
+        format_text("--demand {}: a demand file ends in .csv, .tsv, .txt or .npy; nearest: --workload for models of the "
+                    "zoo, task graphs and traces",
+                    sources.demand));
+  }
+  if (!sources.model.empty() && !is_model_file(sources.model)) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("--model {}: a model file ends in .yaml, or in .json and says \"kind\": \"model\"; nearest: "
+                            "--workload for models of the zoo",
+                            sources.model));
+  }
+  return sources.workload + sources.demand + sources.model;
 }
 
 Result<SplitSettings> read_settings(const std::vector<std::string>& words, const Calibration* calibration) {

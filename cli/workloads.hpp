@@ -25,6 +25,15 @@ struct WorkloadWords {
   std::string name{};       ///< empty: the workload's
 };
 
+/// What a command is told to move: one of these is named.
+struct WorkloadSources {
+  std::string workload;  ///< a name of the zoo, or any file
+  std::string demand;    ///< --demand
+  std::string model;     ///< --model
+};
+/// The one that is named, as a workload. Errors: invalid_argument (none or two of them, a file that is not of its kind).
+Result<std::string> workload_of(const WorkloadSources& sources);
+
 /// The jobs of a scenario, in its order.
 std::vector<WorkloadWords> workloads_of(const Scenario& scenario);
 

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command_line.hpp"
+#include "cli/lab/interrupt.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"
@@ -62,12 +64,34 @@ Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration com
   return standing;
 }
 
-Result<Round> play_round(const ArenaCommand& order, const Calibration* calibration, Progress& progress) {
+/// What is played so far: one thread plays, another may be asked to print it.
+class Comparison {
+ public:
+  void begin(Round round) {
+    const std::lock_guard lock(mutex_);
+    rounds_.push_back(std::move(round));
+  }
+  void add(Standing standing) {
+    const std::lock_guard lock(mutex_);
+    rounds_.back().standings.push_back(std::move(standing));
+  }
+  std::vector<Round> rounds() const {
+    const std::lock_guard lock(mutex_);
+    return rounds_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Round> rounds_;
+};
+
+Result<void> play_round(const ArenaCommand& order, const Calibration* calibration, Progress& progress, Comparison& into) {
   std::vector<std::string> fabrics = order.fabrics;
   if (fabrics.empty()) {
     fabrics.assign(arena_names().begin(), arena_names().end());
   }
-  const auto inputs = read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, fabrics);
+  const auto inputs = read_inputs({order.workload, order.demand, order.model, order.nodes, order.bandwidth, order.settings},
+                                  calibration, fabrics);
   if (!inputs) {
     return std::unexpected(inputs.error());
   }
@@ -83,11 +107,12 @@ Result<Round> play_round(const ArenaCommand& order, const Calibration* calibrati
     round.calibration = calibration->name;
     round.note = calibration->note;
   }
+  into.begin(std::move(round));
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
-    progress.show("playing", i, fabrics.size());
-    round.standings.push_back(stand(fabrics[i], *inputs, *compute));
+    progress.show("playing " + fabrics[i], i, fabrics.size());
+    into.add(stand(fabrics[i], *inputs, *compute));
   }
-  return round;
+  return {};
 }
 
 /// The ideal switch's iteration, played or not asked for.
@@ -110,8 +135,8 @@ void print_round(const Round& round, const ArenaCommand& order) {
   std::printf(
       "%s, %u nodes, %s a node, %s\n", round.workload.c_str(), round.nodes, order.bandwidth.c_str(),
       round.calibration.empty() ? "uncalibrated" : format_text("calibrated by {}: {}", round.calibration, round.note).c_str());
-  Table table(
-      {"fabric", "scheduler", "iteration ms", "ratio", "compute ms", "exposed ms", "dark ms", "circuits", "chosen in ms"});
+  Table table({"fabric", "scheduler", "iteration ms", "bound ms", "ratio", "compute ms", "exposed ms", "dark ms", "circuits",
+               "chosen in ms"});
   const auto ideal = ideal_of(round);
   for (const Standing& standing : round.standings) {
     if (!standing.row) {
@@ -119,9 +144,9 @@ void print_round(const Round& round, const ArenaCommand& order) {
     }
     const ArenaRow& row = *standing.row;
     table.add({label_of(row.fabric, row.qualifier), row.scheduler, fixed(milliseconds(row.iteration), 3),
-               ideal ? fixed(milliseconds(row.iteration) / *ideal, 3) : "-", fixed(milliseconds(row.compute), 3),
-               fixed(milliseconds(row.exposed), 3), fixed(milliseconds(row.dark), 3), std::to_string(row.circuits),
-               fixed(standing.schedule_ms, 1)});
+               fixed(milliseconds(row.bound), 3), ideal ? fixed(milliseconds(row.iteration) / *ideal, 3) : "-",
+               fixed(milliseconds(row.compute), 3), fixed(milliseconds(row.exposed), 3), fixed(milliseconds(row.dark), 3),
+               std::to_string(row.circuits), fixed(standing.schedule_ms, 1)});
   }
   std::fputs(table.text().c_str(), stdout);
   for (const Standing& standing : round.standings) {
@@ -157,6 +182,7 @@ nlohmann::ordered_json json_of(const Round& round) {
     entry["fabric"] = row.fabric;
     entry["scheduler"] = row.scheduler;
     entry["iteration_ms"] = milliseconds(row.iteration);
+    entry["bound_ms"] = milliseconds(row.bound);
     entry["ratio_to_ideal"] = ideal ? nlohmann::ordered_json(milliseconds(row.iteration) / *ideal) : nlohmann::ordered_json();
     entry["compute_ms"] = milliseconds(row.compute);
     entry["exposed_comm_ms"] = milliseconds(row.exposed);
@@ -170,6 +196,32 @@ nlohmann::ordered_json json_of(const Round& round) {
   }
   object["assumptions"] = round.workload_assumptions;
   return object;
+}
+
+void print_all(const Globals& globals, const std::vector<Round>& rounds, const ArenaCommand& order, bool was_interrupted) {
+  if (rounds.empty()) {
+    return;
+  }
+  if (!globals.json) {
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      std::fputs(i == 0 ? "" : "\n", stdout);
+      print_round(rounds[i], order);
+    }
+    return;
+  }
+  auto object = answer();
+  object["workload"] = rounds.front().workload;
+  object["nodes"] = rounds.front().nodes;
+  object["interrupted"] = was_interrupted;
+  auto uncalibrated = json_of(rounds.front());
+  object["rows"] = uncalibrated["rows"];
+  object["refused"] = uncalibrated["refused"];
+  object["assumptions"] = uncalibrated["assumptions"];
+  if (rounds.size() > 1) {
+    object["calibrated"] = json_of(rounds.back());
+    object["calibrated"]["note"] = rounds.back().note;
+  }
+  print(object);
 }
 
 std::string drawing_of(const Round& round, const ArenaCommand& order) {
@@ -242,42 +294,29 @@ int arena(const Globals& globals, const ArenaCommand& order) {
     }
     calibration = std::move(*loaded.value);
   }
-  std::vector<Round> rounds;
+  Comparison comparison;
   {
+    const Interrupt interrupt([&](bool) {
+      print_note("interrupted; what was played until then:");
+      print_all(globals, comparison.rounds(), order, true);
+      std::fflush(stdout);
+    });
     Progress progress;
     std::vector<const Calibration*> turns{nullptr};
     if (calibration) {
       turns.push_back(&*calibration);
     }
     for (const Calibration* each : turns) {
-      auto round = play_round(order, each, progress);
-      if (!round) {
-        const bool is_users = round.error().code != ErrorCode::malformed && round.error().code != ErrorCode::internal;
-        complain(round.error().message, "loom arena --help");
+      const auto played = play_round(order, each, progress, comparison);
+      if (!played) {
+        const bool is_users = played.error().code != ErrorCode::malformed && played.error().code != ErrorCode::internal;
+        complain(played.error().message, "loom arena --help");
         return is_users ? kUsage : kFailed;
       }
-      rounds.push_back(std::move(*round));
     }
   }
-  if (globals.json) {
-    auto object = answer();
-    object["workload"] = rounds.front().workload;
-    object["nodes"] = rounds.front().nodes;
-    auto uncalibrated = json_of(rounds.front());
-    object["rows"] = uncalibrated["rows"];
-    object["refused"] = uncalibrated["refused"];
-    object["assumptions"] = uncalibrated["assumptions"];
-    if (rounds.size() > 1) {
-      object["calibrated"] = json_of(rounds.back());
-      object["calibrated"]["note"] = rounds.back().note;
-    }
-    print(object);
-  } else {
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      std::fputs(i == 0 ? "" : "\n", stdout);
-      print_round(rounds[i], order);
-    }
-  }
+  const std::vector<Round> rounds = comparison.rounds();
+  print_all(globals, rounds, order, false);
   if (!order.plot.empty() && !write_plot(order.plot, rounds.back(), order)) {
     return kFailed;
   }
@@ -290,7 +329,9 @@ int arena(const Globals& globals, const ArenaCommand& order) {
 void add_arena(CLI::App& app, CommandLine& line) {
   auto& options = line.keep<ArenaCommand>();
   CLI::App* verb = app.add_subcommand("arena", "One job on many fabrics, side by side, dark time charged");
-  verb->add_option("--workload", options.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")->required();
+  verb->add_option("--workload", options.workload, "Model of the zoo, task graph (.fbuf), trace or demand");
+  verb->add_option("--demand", options.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
+  verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
   verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
   verb->add_option("--fabrics", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');

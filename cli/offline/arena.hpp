@@ -11,6 +11,8 @@ namespace loom::cli {
 
 struct ArenaCommand {
   std::string workload;
+  std::string demand;  ///< file, instead of a workload
+  std::string model;   ///< file, instead of either
   std::uint32_t nodes = 0;
   std::string bandwidth = "100G";
   std::vector<std::string> fabrics;  ///< empty: all

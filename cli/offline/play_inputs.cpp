@@ -22,7 +22,11 @@ Result<PlayInputs> read_inputs(const PlayWords& words, const Calibration* calibr
     }
   }
   LOOM_TRY(check_arena_keys(split->fabric, fabrics));
-  auto graph = read_graph({words.workload, words.nodes, std::move(split->workload)});
+  const auto workload = workload_of({words.workload, words.demand, words.model});
+  if (!workload) {
+    return std::unexpected(workload.error());
+  }
+  auto graph = read_graph({*workload, words.nodes, std::move(split->workload)});
   if (!graph) {
     return std::unexpected(std::move(graph).error());
   }

@@ -13,6 +13,8 @@ namespace loom::cli {
 
 struct PlayWords {
   std::string workload;
+  std::string demand;  ///< file, instead of a workload
+  std::string model;   ///< file, instead of either
   std::uint32_t nodes = 0;
   std::string bandwidth;
   std::vector<std::string> settings;  ///< go before the calibration's

@@ -18,6 +18,8 @@ namespace {
 
 struct PredictOptions {
   std::string workload;
+  std::string demand;  ///< file, instead of a workload
+  std::string model;   ///< file, instead of either
   std::string fabric;  ///< one of the arena's
   std::uint32_t nodes = 0;
   std::string bandwidth = "100G";
@@ -32,8 +34,8 @@ struct Predicted {
 };
 
 Result<Predicted> make_prediction(const PredictOptions& order, const Calibration* calibration) {
-  const auto inputs =
-      read_inputs({order.workload, order.nodes, order.bandwidth, order.settings}, calibration, std::span(&order.fabric, 1));
+  const auto inputs = read_inputs({order.workload, order.demand, order.model, order.nodes, order.bandwidth, order.settings},
+                                  calibration, std::span(&order.fabric, 1));
   if (!inputs) {
     return std::unexpected(inputs.error());
   }
@@ -96,8 +98,10 @@ int predict(const Globals& globals, const PredictOptions& order) {
 void add_predict(CLI::App& app, CommandLine& line) {
   auto& options = line.keep<PredictOptions>();
   CLI::App* verb = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
-  verb->add_option("--workload", options.workload, "Model of the zoo, TopoOpt task graph (.fbuf) or trace")->required();
+  verb->add_option("--workload", options.workload, "Model of the zoo, task graph (.fbuf), trace or demand");
+  verb->add_option("--demand", options.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--fabric", options.fabric, "One of " + arena_fabrics())->required();
+  verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
   verb->add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
   verb->add_option("--set", options.settings, "Parameter key=value or fabric.key=value, repeatable");

@@ -208,7 +208,7 @@ Result<void> read_jobs(const PlanCommand& order, const std::vector<WorkloadWords
 }
 
 Result<PlanInputs> read_scenario(const PlanCommand& order) {
-  if (!order.workloads.empty() || !order.fabric.empty()) {
+  if (!order.workloads.empty() || !order.demand.empty() || !order.search.model.empty() || !order.fabric.empty()) {
     return refuse("--scenario brings its workloads and its fabric; nearest: name only the scenario");
   }
   auto scenario = load_scenario(order.scenario, all_fabric_kinds());
@@ -224,9 +224,17 @@ Result<PlanInputs> read_scenario(const PlanCommand& order) {
 
 }  // namespace
 
-Result<PlanInputs> read_plan_inputs(const PlanCommand& order) {
-  if (!order.scenario.empty()) {
-    return read_scenario(order);
+Result<PlanInputs> read_plan_inputs(const PlanCommand& given) {
+  if (!given.scenario.empty()) {
+    return read_scenario(given);
+  }
+  PlanCommand order = given;
+  if (!order.demand.empty() || !order.search.model.empty()) {
+    auto workload = workload_of({order.workloads.empty() ? "" : order.workloads.front(), order.demand, order.search.model});
+    if (!workload) {
+      return std::unexpected(std::move(workload).error());
+    }
+    order.workloads = {*std::move(workload)};
   }
   auto split = read_settings(order.settings);
   if (!split) {

@@ -15,6 +15,7 @@
 #include "cli/command_line.hpp"
 #include "cli/plan/answer.hpp"
 #include "cli/plan/inputs.hpp"
+#include "cli/plan/plan_tables.hpp"
 #include "cli/plan/saved_plan.hpp"
 #include "cli/plan/search.hpp"
 #include "cli/render/answer.hpp"
@@ -71,6 +72,7 @@ struct Planned {
   PlanAnswer answer;
   std::string drawing;                       ///< SVG; empty unless asked for
   std::shared_ptr<const PlanResult> result;  ///< null: not lowered, so there is nothing to save
+  PlanTable links{};
 };
 
 Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
@@ -202,6 +204,7 @@ Result<Planned> plan_through_pipeline(const PlanCommand& order, const PlanInputs
   Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
   planned.answer.elapsed_ms = elapsed;
   account_for(order, inputs, **made, planned);
+  planned.links = order.links.empty() ? PlanTable{} : circuit_table(*inputs.fabric, (*made)->schedule);
   return planned;
 }
 
@@ -212,11 +215,15 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
                 format_text("algorithm {} wires a topology for one job; {} are named; nearest: one workload", inputs.algorithm,
                             inputs.jobs.size()));
   }
-  if (!order.base.empty() || !order.output.empty()) {
-    return fail(
-        ErrorCode::unsupported,
-        format_text("{}: a topology by itself has no circuits of a fabric to plan against or to save; nearest: --fabric {}",
-                    order.base.empty() ? "-o" : "--base", inputs.algorithm));
+  const std::pair<const std::string&, const char*> of_fabrics[]{
+      {order.base, "--base"}, {order.output, "-o"}, {order.forwarding, "--forwarding"}, {order.wiring, "--wiring"}};
+  for (const auto& [value, name] : of_fabrics) {
+    if (!value.empty()) {
+      return fail(ErrorCode::unsupported,
+                  format_text("{}: a topology by itself is not lowered to a fabric, so that it has none of that; nearest: "
+                              "--fabric {}",
+                              name, inputs.algorithm));
+    }
   }
   const auto options = finder_options(inputs.fabric_settings);
   if (!options) {
@@ -259,6 +266,7 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   answered.jobs = {{JobId{1}, job.spec.name, job.spec.workload, job.graph.nodes, answered.circuits, answered.touched, 1, 1}};
   answered.assumptions = {"topoopt: the job's strategy is taken as given; --search looks for strategy and topology together"};
   answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : std::vector<std::string>{};
+  planned.links = circuit_table(*topology, link);
   planned.drawing =
       order.plot.empty() ? "" : draw(drawing_of(*topology, format_text("topoopt: {} on {}", job.spec.name, answered.fabric)));
   return planned;
@@ -268,6 +276,18 @@ Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, con
   if (!order.output.empty() && planned.result != nullptr) {
     LOOM_TRY(write_plan(order.output, *inputs.fabric, *planned.result));
     print_note(format_text("saved to {}; plan a change of it: --base {}", order.output, order.output));
+  }
+  if (!order.links.empty()) {
+    LOOM_TRY(write_table(order.links, planned.links));
+    print_note(format_text("{} circuits listed in {}", planned.links.rows.size(), order.links));
+  }
+  if (!order.forwarding.empty()) {
+    LOOM_TRY(write_table(order.forwarding, forwarding_table(planned.result->schedule)));
+    print_note("forwarding listed in " + order.forwarding);
+  }
+  if (!order.wiring.empty()) {
+    LOOM_TRY(write_table(order.wiring, wiring_table(*inputs.fabric, planned.result->plan)));
+    print_note("wiring listed in " + order.wiring);
   }
   if (!order.plot.empty()) {
     std::ofstream file(order.plot, std::ios::binary);
@@ -284,6 +304,7 @@ Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, con
 }  // namespace
 
 Result<PlanAnswer> answer_to(const PlanCommand& order) {
+  LOOM_TRY(check_no_search(order));
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -330,7 +351,9 @@ int plan(const Globals& globals, const PlanCommand& order) {
 void add_plan(CLI::App& app, CommandLine& line) {
   auto& order = line.keep<PlanCommand>();
   CLI::App* verb = app.add_subcommand("plan", "A schedule made offline: bound, gap, touched circuits, certificate, and why");
-  verb->add_option("WORKLOAD,--workload", order.workloads, "Models of the zoo, TopoOpt task graphs (.fbuf) or traces");
+  verb->add_option("WORKLOAD,--workload", order.workloads,
+                   "Models of the zoo, task graphs (.fbuf), traces or demands (.csv, .npy)");
+  verb->add_option("--demand", order.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")->delimiter(',');
   verb->add_option("--scenario", order.scenario, "A scenario's fabric and all of its jobs at once, instead");
   verb->add_option("--algorithm", order.algorithm, "sip-ring, sip-ocs, oddl, topoopt; the fabric's own if not named");
@@ -341,12 +364,16 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--memory", order.memory, "Of a node, e.g. 80 GB; SiP-ML's authors: 100 GB");
   verb->add_option("--base", order.base, "Plan a change of this: what -o or loom schedule show --json wrote");
   verb->add_option("-o,--output", order.output, "Save the circuits, for --base and loom schedule apply");
+  verb->add_option("--links", order.links, "Write a row a circuit: ends, stage, timeslot, ports, wavelength (.csv or .json)");
+  verb->add_option("--forwarding", order.forwarding, "Write a row a pair that others pass bytes on for (.csv or .json)");
+  verb->add_option("--wiring", order.wiring, "Write a row a wire of patch panels and circuit switches (.csv or .json)");
   verb->add_option("--plot", order.plot, "Write an SVG of the topology");
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;
   verb->add_flag("--search", search.wanted, "TopoOpt: strategy and topology together, by a Markov chain");
-  verb->add_option("--model", search.model, "candle-16, dlrm-16, bert-16, vgg16-16, or -128");
+  verb->add_option("--model", search.model,
+                   "Your own layers (.yaml, .json); with --search: candle-16, dlrm-16, bert-16, vgg16-16, or -128");
   verb->add_option("--measures", search.measures, "File of measured times, instead of the model's in --data");
   verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
   verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
@@ -358,6 +385,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->footer(
       "loom plan vgg19 --nodes 1024 --fabric configs/fabrics/sip_ring_1024.yaml --explain --plot rings.svg\n"
       "loom plan dlrm --nodes 16 --algorithm topoopt --bandwidth 400G --set fabric.degree=4 --explain\n"
+      "loom plan --demand bytes.csv --fabric topoopt --links circuits.csv\n"
       "loom plan --search --model candle-16 --bandwidth 400G --save candle.json --deadline 30s");
   line.when(*verb, plan, order);
 }

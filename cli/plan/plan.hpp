@@ -35,17 +35,21 @@ inline constexpr const char* kPlanBandwidth = "100G";
 
 struct PlanCommand {
   std::vector<std::string> workloads;
+  std::string demand;                ///< file of bytes from node to node, instead of workloads
   std::vector<std::uint32_t> nodes;  ///< one for all, or one a workload
   std::string scenario;              ///< instead of workloads and a fabric
   std::string algorithm;             ///< empty: the fabric's own
   std::string fabric;                ///< file, or name of a template
   std::string bandwidth;             ///< TopoOpt without a fabric: a node's total; empty: kPlanBandwidth
   std::vector<std::string> settings;
-  std::string memory;    ///< of a node; empty: 100 GB for SiP-ML (the authors'), else not looked at
-  std::string base;      ///< saved schedule; empty: darkness
-  std::string output;    ///< file to save to
-  std::string plot;      ///< SVG file
-  std::string deadline;  ///< empty: none
+  std::string memory;      ///< of a node; empty: 100 GB for SiP-ML (the authors'), else not looked at
+  std::string base;        ///< saved schedule; empty: darkness
+  std::string output;      ///< file to save to
+  std::string links;       ///< file of the circuits (plan_tables.hpp), as those below
+  std::string forwarding;  ///< file of who passes on what
+  std::string wiring;      ///< file of what switches and panels hold
+  std::string plot;        ///< SVG file
+  std::string deadline;    ///< empty: none
   bool explain = false;
   SearchCommand search;
 };

@@ -10,9 +10,11 @@
 #include <cstdio>
 #include <fstream>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "cli/plan/answer.hpp"
+#include "cli/plan/plan_tables.hpp"
 #include "cli/plan/search_file.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
@@ -21,6 +23,7 @@
 #include "controller/architectures/topoopt/finder/finder_explain.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/workload/fabric_settings.hpp"
+#include "controller/workload/import/model_file.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -163,6 +166,16 @@ Result<Search> resumed(const PlanCommand& order) {
   if (said.seed && *said.seed != search->options.seed) {
     return contradicts("seed", std::to_string(*said.seed), std::to_string(search->options.seed));
   }
+  if (!order.bandwidth.empty()) {
+    const auto rate = parse_bit_rate(order.bandwidth);
+    if (!rate) {
+      return std::unexpected(rate.error());
+    }
+    const BitRate link{rate->bits_per_second / search->options.finder.degree};
+    if (link != search->link) {
+      return contradicts("links of", text_of(link), text_of(search->link));
+    }
+  }
   if (!order.settings.empty()) {
     return refuse(format_text("{}: it brings its own settings; --set {} cannot be added", said.resume, order.settings.front()));
   }
@@ -184,6 +197,7 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const PlanCommand& order) {
+  LOOM_TRY(check_search_options(order));
   const Architecture* own = all_architectures().find(order.algorithm);
   if (!order.algorithm.empty() && (own == nullptr || !own->wires_servers)) {
     return refuse(format_text("--search is TopoOpt's; algorithm {} has no strategy to search; nearest: --algorithm topoopt",
@@ -370,6 +384,11 @@ Result<void> finish_files(const PlanCommand& order, const SearchOutcome& outcome
     LOOM_TRY(save_search(order.search.save, outcome.search));
     print_note(format_text("saved to {}; go on: loom plan --search --resume {}", order.search.save, order.search.save));
   }
+  if (!order.links.empty()) {
+    const DirectTopology& topology = outcome.judged[best_of(outcome.judged)].best.topology;
+    LOOM_TRY(write_table(order.links, circuit_table(topology, outcome.search.link)));
+    print_note("circuits listed in " + order.links);
+  }
   if (!order.plot.empty()) {
     const DirectTopology& topology = outcome.judged[best_of(outcome.judged)].best.topology;
     std::ofstream file(order.plot, std::ios::binary);
@@ -400,6 +419,45 @@ Result<SearchRun> run_of(const PlanCommand& order, Teller& teller) {
 }
 
 }  // namespace
+
+Result<void> check_search_options(const PlanCommand& order) {
+  const std::tuple<bool, const char*, const char*> others[]{
+      {!order.nodes.empty(), "--nodes", "a model of the search has its own servers, e.g. --model dlrm-128"},
+      {!order.demand.empty(), "--demand", "a demand has no strategy to search"},
+      {!order.scenario.empty(), "--scenario", "the search plans one model of its own"},
+      {!order.fabric.empty(), "--fabric", "the search wires servers straight to each other; --set fabric.degree=4 says how"},
+      {!order.memory.empty(), "--memory", "the search does not look at memory"},
+      {!order.base.empty(), "--base", "the search begins in the dark"},
+      {!order.output.empty(), "-o", "the search's result is not lowered to a fabric; --save keeps it"},
+      {!order.forwarding.empty(), "--forwarding", "the search's result is not lowered to a fabric"},
+      {!order.wiring.empty(), "--wiring", "the search's result is not lowered to a fabric"},
+      {order.workloads.size() > 1, "more than one workload", "the search plans one model"},
+  };
+  for (const auto& [is_given, name, why] : others) {
+    if (is_given) {
+      return refuse(
+          format_text("{} does not apply to --search: {}; nearest: leave it out, or plan without --search", name, why));
+    }
+  }
+  return {};
+}
+
+Result<void> check_no_search(const PlanCommand& order) {
+  const SearchCommand& search = order.search;
+  const std::pair<bool, const char*> its_own[]{{!search.model.empty() && !is_model_file(search.model), "--model NAME"},
+                                               {!search.measures.empty(), "--measures"},
+                                               {search.steps != 0, "--steps"},
+                                               {search.chains != 0, "--chains"},
+                                               {search.threads != 0, "--threads"},
+                                               {search.seed.has_value(), "--seed"},
+                                               {!search.save.empty(), "--save"}};
+  for (const auto& [is_given, name] : its_own) {
+    if (is_given) {
+      return refuse(format_text("{} is an option of --search; nearest: add --search, or leave it out", name));
+    }
+  }
+  return {};
+}
 
 int plan_by_search(const Globals& globals, const PlanCommand& order) {
   auto prepared = prepare(order);

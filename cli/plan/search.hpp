@@ -43,6 +43,12 @@ struct SearchOutcome {
 };
 Result<SearchOutcome> run_search(const SearchProblem& problem, Search search, std::uint32_t chains, const SearchRun& run);
 
+/// With a search: that no option is given which a search does not obey. Errors: invalid_argument, naming the first one, and
+/// why.
+Result<void> check_search_options(const PlanCommand& order);
+/// Without a search: that no option is given which only a search obeys. Errors: invalid_argument, naming the first one.
+Result<void> check_no_search(const PlanCommand& order);
+
 /// The command. Exit code 130 after Ctrl-C, with the best so far printed.
 int plan_by_search(const Globals& globals, const PlanCommand& order);
 

@@ -88,6 +88,7 @@ ArenaRow predicted_row(const ArenaEntry& entry) {
   row.qualifier = entry.qualifier;
   row.scheduler = entry.scheduler;
   row.iteration = prediction.iteration;
+  row.bound = entry.bound;
   row.compute = prediction.compute;
   row.exposed = prediction.exposed;
   row.dark = prediction.dark;
@@ -166,6 +167,7 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
   row.qualifier = entry.qualifier;
   row.scheduler = entry.scheduler;
   row.iteration = rounded(done->iteration_ns);
+  row.bound = entry.bound;
   row.compute = std::min(compute, row.iteration);
   row.exposed = row.iteration - row.compute;
   for (const NodeTimes& node : predictor.nodes()) {
@@ -192,6 +194,7 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
 Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate) {
   Prediction prediction{graph.workload, row.fabric, row.qualifier, graph.nodes,      rate, row.iteration, row.compute,
                         row.exposed,    row.dark,   row.phases,    graph.assumptions};
+  prediction.bound = row.bound;
   prediction.assumptions.insert(prediction.assumptions.end(), row.assumptions.begin(), row.assumptions.end());
   return prediction;
 }

@@ -24,6 +24,7 @@ struct ArenaRow {
   std::string qualifier;  ///< see Prediction
   std::string scheduler;
   Duration iteration{};
+  Duration bound{};                ///< no network of this rate is faster (lower_bound)
   Duration compute{};              ///< the same iteration with communication for nothing; pipeline bubbles are in it
   Duration exposed{};              ///< iteration - compute
   Duration dark{};                 ///< part of exposed: the longest that a node was without light

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controller/architectures/registry.hpp"
+#include "controller/arena/lower_bound.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -108,6 +109,7 @@ Result<ArenaEntry> make_entry(std::string_view fabric, const TaskGraph& graph, B
   if (builder.error) {
     return std::unexpected(*std::move(builder.error));
   }
+  builder.entry.bound = lower_bound(builder.entry.graph, rate);
   return std::move(builder.entry);
 }
 

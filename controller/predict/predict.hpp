@@ -2,6 +2,7 @@
 // engine's front door is predict_graph.hpp. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ struct Prediction {
   Duration dark{};     ///< part of exposed: what the same iteration would save if light were always there
   std::vector<Phase> phases;
   std::vector<std::string> assumptions;
+  std::optional<Duration> bound{};  ///< no network of this rate is faster, where it was looked at
 };
 
 /// "oddl (reconstruction)", "fat-tree".

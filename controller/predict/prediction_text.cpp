@@ -66,6 +66,7 @@ nlohmann::ordered_json predict_json(const Prediction& prediction) {
   answer["nodes"] = prediction.nodes;
   answer["bandwidth_gbps"] = static_cast<double>(prediction.rate.bits_per_second) / 1e9;
   answer["iteration_ms"] = milliseconds_of(prediction.iteration);
+  answer["bound_ms"] = prediction.bound ? nlohmann::ordered_json(milliseconds_of(*prediction.bound)) : nlohmann::ordered_json();
   answer["compute_ms"] = milliseconds_of(prediction.compute);
   answer["exposed_comm_ms"] = milliseconds_of(prediction.exposed);
   answer["dark_ms"] = milliseconds_of(prediction.dark);
@@ -92,6 +93,13 @@ std::string prediction_table(const Prediction& prediction) {
                 static_cast<double>(prediction.rate.bits_per_second) / 1e9);
   std::string text = prediction.workload + head.data();
   text += totals(prediction.iteration, prediction.compute, prediction.exposed, prediction.dark);
+  if (prediction.bound) {
+    std::array<char, 160> line{};
+    std::snprintf(line.data(), line.size(),
+                  "bound %.3f ms: the busiest worker's compute, the busiest node's bytes at %g Gb/s, no waiting\n",
+                  milliseconds_of(*prediction.bound), static_cast<double>(prediction.rate.bits_per_second) / 1e9);
+    text += line.data();
+  }
   text += phases_table(prediction.phases);
   for (const std::string& assumption : prediction.assumptions) {
     text += format_text("assumed: {}\n", assumption);

@@ -9,8 +9,11 @@
 
 namespace loom {
 
-std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskGraph& graph) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;
+namespace {
+
+/// Calls `visit(source, destination, bytes)` for every transfer of every round, repeats counted in.
+template <class Visit>
+void for_each_transfer_of(const TaskGraph& graph, const Visit& visit) {
   for (std::size_t index = 0; index < graph.tasks.size(); ++index) {
     const Task& task = graph.tasks[index];
     if (task.kind != TaskKind::communicate) {
@@ -26,12 +29,30 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskG
       for (const RoundRun& run : rounds->runs) {
         for_each_transfer(run, family.size, [&](std::uint32_t source, std::uint32_t destination, double bytes) {
           if (bytes > 0) {
-            sums[{members[source], members[destination]}] += bytes * run.repeats;
+            visit(members[source], members[destination], bytes * run.repeats);
           }
         });
       }
     }
   }
+}
+
+}  // namespace
+
+std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskGraph& graph) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;
+  for_each_transfer_of(graph, [&](std::uint32_t from, std::uint32_t to, double bytes) { sums[{from, to}] += bytes; });
+  return sums;
+}
+
+NodeBytes node_bytes(const TaskGraph& graph) {
+  NodeBytes sums{std::vector<double>(graph.nodes), std::vector<double>(graph.nodes)};
+  for_each_transfer_of(graph, [&](std::uint32_t from, std::uint32_t to, double bytes) {
+    if (from != to) {
+      sums.sent[from] += bytes;
+      sums.received[to] += bytes;
+    }
+  });
   return sums;
 }
 

@@ -13,6 +13,13 @@ namespace loom {
 /// Bytes by (source, destination). Precondition: the graph passed check(). O(pairs that talk), once a kind of collective.
 std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskGraph& graph);
 
+/// What each node sends and receives in one iteration, bytes. Precondition: as above. O(transfers), once a kind of collective.
+struct NodeBytes {
+  std::vector<double> sent;
+  std::vector<double> received;
+};
+NodeBytes node_bytes(const TaskGraph& graph);
+
 /// Every all-reduce, all-gather and reduce-scatter whose algorithm is left open (automatic) is carried `way`.
 void carry_rings(TaskGraph& graph, const CollectiveChoice& way);
 

@@ -165,6 +165,29 @@ Result<std::vector<Collective>> collectives_of(const TaskGraph& graph, const Com
   return collectives;
 }
 
+/// A job says which collectives there are, not how; light is scheduled for rings, and between pairs.
+Result<void> check_can_be_lit(const TaskGraph& graph) {
+  for (const Task& task : graph.tasks) {
+    const bool is_reduced = task.collective == CollectiveKind::all_reduce || task.collective == CollectiveKind::all_gather ||
+                            task.collective == CollectiveKind::reduce_scatter;
+    if (task.kind != TaskKind::communicate || !is_reduced) {
+      continue;
+    }
+    const CollectiveChoice& choice = graph.choices[task.choice];
+    const bool is_ring = choice.algorithm == CollectiveAlgorithm::automatic || choice.algorithm == CollectiveAlgorithm::ring ||
+                         choice.algorithm == CollectiveAlgorithm::bidirectional_ring;
+    if (!is_ring || !choice.strides.empty()) {
+      return fail(ErrorCode::unsupported,
+                  format_text("{}: {} by {}{}: light is scheduled for rings whose order the scheduler chooses; other ways are "
+                              "played on fabrics that are only compared (loom predict --fabric ideal-switch); nearest: "
+                              "collective=automatic, no strides",
+                              graph.workload, graph.names[task.name], to_string(choice.algorithm),
+                              choice.strides.empty() ? "" : " of given strides"));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TaskGraph> graph_of(const JobSpec& job) {
@@ -224,6 +247,7 @@ Result<TaskGraph> graph_of(const JobSpec& job) {
 
 Result<JobSpec> job_of(const TaskGraph& graph) {
   LOOM_TRY(check(graph));
+  LOOM_TRY(check_can_be_lit(graph));
   const ComputeClock clock = clock_of(graph);
   std::vector<std::uint32_t> issued;
   for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "controller/workload/import/model_file.hpp"
 #include "controller/workload/import/topoopt_graph.hpp"
 #include "core/text/format_text.hpp"
 
@@ -32,6 +33,9 @@ Result<TaskGraph> load_task_graph(std::string_view name_or_path, const WorkloadS
   }
   if (name_or_path.ends_with(".fbuf")) {
     return load_topoopt(std::string{name_or_path}, settings);
+  }
+  if (is_model_file(name_or_path)) {
+    return graph_of_model_file(name_or_path, settings);
   }
   const auto job = load_workload(name_or_path, settings);
   return job ? graph_of(*job) : Result<TaskGraph>(std::unexpected(job.error()));

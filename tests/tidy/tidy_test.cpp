@@ -91,7 +91,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"core", {}},
       {"core/config", {"core"}},
       {"proto", {"core"}},
-      {"controller/workload", {"core"}},
+      {"controller/workload", {"core", "core/config"}},
       {"controller/predict", {"core", "controller/workload"}},
       {"controller/schedule", {"core", "controller/workload", "controller/predict"}},
       {"controller/architectures",

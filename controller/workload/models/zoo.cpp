@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <map>
 
+#include "controller/workload/import/demand_file.hpp"
 #include "controller/workload/import/import.hpp"
+#include "controller/workload/import/model_file.hpp"
 #include "controller/workload/import/tables.hpp"
 #include "controller/workload/models/compute_time.hpp"
 #include "controller/workload/parallel.hpp"
@@ -197,39 +199,42 @@ std::vector<std::string> assumptions_of(const Model& model, const Parallelism& o
   return all;
 }
 
-Result<TaskGraph> make_model_graph(std::string_view name, const WorkloadSettings& settings) {
-  LOOM_TRY(check_keys(settings.values, name, workload_keys(name)));
-  auto model = model_of(name, settings.values);
-  if (!model) {
-    return std::unexpected(model.error());
-  }
+Result<TaskGraph> graph_of_model(Model model, const WorkloadSettings& settings) {
   const auto precision =
-      choice(settings.values, "precision", model->bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
+      choice(settings.values, "precision", model.bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
   if (!precision) {
     return std::unexpected(precision.error());
   }
-  model->bytes_per_element = *precision == "fp16" ? 2 : 4;
-  auto parallelism = read_parallelism(*model, settings);
+  if (settings.values.contains("precision")) {
+    model.bytes_per_element = *precision == "fp16" ? 2 : 4;
+  }
+  auto parallelism = read_parallelism(model, settings);
   if (!parallelism) {
     return std::unexpected(parallelism.error());
   }
-  const auto compute = compute_of(*model, *parallelism, settings.values);
+  const auto compute = compute_of(model, *parallelism, settings.values);
   if (!compute) {
     return std::unexpected(compute.error());
   }
   parallelism->compute = compute->total;
-  auto graph = iteration_of(*model, *parallelism);
+  auto graph = iteration_of(model, *parallelism);
   if (graph) {
-    graph->assumptions = assumptions_of(*model, *parallelism, compute->assumption);
+    graph->assumptions = assumptions_of(model, *parallelism, compute->assumption);
   }
   return graph;
 }
 
+Result<TaskGraph> make_model_graph(std::string_view name, const WorkloadSettings& settings) {
+  LOOM_TRY(check_keys(settings.values, name, workload_keys(name)));
+  auto model = model_of(name, settings.values);
+  return model ? graph_of_model(*std::move(model), settings) : Result<TaskGraph>(std::unexpected(model.error()));
+}
+
 /// Whether the last bucket of gradients, ready when all compute is done, keeps that instant in the job. All else that waits for
 /// all compute says kForever; journals and digests hold both.
-bool keeps_last_instant(std::string_view name, const Settings& settings) {
+bool keeps_last_instant(bool is_model, const Settings& settings) {
   const auto overlap = settings.find("overlap");
-  return find_model(name) != nullptr && (overlap == settings.end() || overlap->second == "bucketed");
+  return is_model && (overlap == settings.end() || overlap->second == "bucketed");
 }
 
 }  // namespace
@@ -260,18 +265,39 @@ Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings&
   return table_graph(*model, settings.values, settings.nodes);
 }
 
-Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings) {
-  const auto graph = make_task_graph(name, settings);
+Result<TaskGraph> graph_of_model_file(std::string_view path, const WorkloadSettings& settings) {
+  LOOM_TRY(check_keys(settings.values, path, kParallelKeys));
+  if (settings.nodes < 1 || settings.nodes > limits::kNodes) {
+    return fail(ErrorCode::out_of_range,
+                format_text("{}: {} nodes; it needs 1 .. {} (kNodes); give --nodes", path, settings.nodes, limits::kNodes));
+  }
+  const auto batch = whole_number(settings.values, "batch", 0, 1, 1'048'576);
+  if (!batch) {
+    return std::unexpected(batch.error());
+  }
+  auto model = read_model_file(std::string{path}, *batch);
+  return model ? graph_of_model(*std::move(model), settings) : Result<TaskGraph>(std::unexpected(model.error()));
+}
+
+namespace {
+
+Result<JobSpec> job_of_iteration(const Result<TaskGraph>& graph, bool keeps_instant) {
   if (!graph) {
     return std::unexpected(graph.error());
   }
   auto job = job_of(*graph);
-  if (job && job->compute > Duration{0} && !keeps_last_instant(name, settings.values)) {
+  if (job && job->compute > Duration{0} && !keeps_instant) {
     for (Collective& collective : job->collectives) {
       collective.ready = collective.ready == job->compute ? kForever : collective.ready;
     }
   }
   return job;
+}
+
+}  // namespace
+
+Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings) {
+  return job_of_iteration(make_task_graph(name, settings), keeps_last_instant(find_model(name) != nullptr, settings.values));
 }
 
 JobOptions take_options(Settings& values, std::span<const std::string_view> keys) {
@@ -286,7 +312,28 @@ JobOptions take_options(Settings& values, std::span<const std::string_view> keys
 
 namespace {
 
+Result<JobSpec> load_demand(std::string_view path, const WorkloadSettings& settings) {
+  LOOM_TRY(check_keys(settings.values, "a demand", kTraceKeys));
+  auto demand = read_demand_file(std::string{path}, settings.nodes);
+  if (!demand) {
+    return std::unexpected(std::move(demand).error());
+  }
+  auto compute = compute_time(settings.values, 0, "a demand says nothing of compute");
+  if (!compute) {
+    return std::unexpected(compute.error());
+  }
+  JobSpec job = job_of_demand(*std::move(demand), std::string{path}, compute->total);
+  job.assumptions.push_back(std::move(compute->assumption));
+  return job;
+}
+
 Result<JobSpec> load_without_options(std::string_view name_or_path, const WorkloadSettings& settings) {
+  if (is_demand_file(name_or_path)) {
+    return load_demand(name_or_path, settings);
+  }
+  if (is_model_file(name_or_path)) {
+    return job_of_iteration(graph_of_model_file(name_or_path, settings), keeps_last_instant(true, settings.values));
+  }
   std::error_code ignored;
   if (is_name(name_or_path) || !std::filesystem::is_regular_file(std::filesystem::path{name_or_path}, ignored)) {
     return make_workload(name_or_path, settings);

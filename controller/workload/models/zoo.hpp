@@ -34,14 +34,19 @@ std::span<const std::string_view> workload_keys(std::string_view name);
 /// docs/systems/oddl.md#calibration.
 Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings);
 
+/// One iteration of a model file (import/model_file.hpp) with the settings of models of layers. Errors: as make_task_graph and
+/// read_model_file.
+Result<TaskGraph> graph_of_model_file(std::string_view path, const WorkloadSettings& settings);
+
 /// What the controller schedules of it: job_of(make_task_graph(...)). Errors: as make_task_graph and job_of.
 Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& settings);
 
 /// Takes those of `keys` out of `values`: what is asked of the fabric's architecture, not of the workload.
 JobOptions take_options(Settings& values, std::span<const std::string_view> keys);
 
-/// A name of the zoo, or the path of a trace (whose node count must agree with `settings.nodes` where that is not 0; its
-/// only key is compute_ms). Errors: as make_workload and import_trace.
+/// A name of the zoo, or a path: of a model file; of a demand or of a trace, whose node count must agree with `settings.nodes`
+/// where that is not 0 and whose only key is compute_ms. Errors: as make_workload, graph_of_model_file, read_demand_file and
+/// import_trace.
 Result<JobSpec> load_workload(std::string_view name_or_path, const WorkloadSettings& settings);
 
 }  // namespace loom

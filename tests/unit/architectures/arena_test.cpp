@@ -1,5 +1,6 @@
 // The arena: every fabric made for a job and played; settings and refusals.
 #include "controller/arena/arena.hpp"
+#include "controller/arena/lower_bound.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -49,10 +50,39 @@ TEST_CASE("no_fabric_beats_the_ideal_switch_and_iteration_is_compute_plus_expose
     CHECK(row.iteration + microseconds{1} >= ideal.iteration);
     CHECK(row.iteration == row.compute + row.exposed);
     CHECK(row.dark <= row.exposed);
+    CHECK(row.bound > Duration{0});
     CHECK(row.compute == ideal.compute);
     CHECK_FALSE(row.assumptions.empty());
     CHECK_FALSE(row.phases.empty());
   }
+}
+
+TEST_CASE("no_iteration_is_shorter_than_its_bound_on_any_fabric") {
+  const std::pair<const char*, Settings> jobs[]{{"vgg19", {{"compute_ms", "1"}}},
+                                                {"dlrm", {{"compute_ms", "0.1"}}},
+                                                {"vgg16", {{"compute_ms", "1"}, {"overlap", "none"}}},
+                                                {"gpt2-xl", {{"pp", "2"}, {"tp", "2"}, {"compute_ms", "5"}}}};
+  for (const auto& [workload, settings] : jobs) {
+    const TaskGraph graph = graph_of_zoo(workload, 8, settings);
+    for (const std::string_view fabric : arena_names()) {
+      CAPTURE(workload, fabric);
+      auto entry = make_entry(fabric, graph, gigabits(100), {});
+      if (!entry) {
+        continue;  // cannot carry it, and says why
+      }
+      const auto iteration = iteration_time(*entry);
+      if (iteration) {
+        CHECK(*iteration >= entry->bound);
+      }
+    }
+  }
+}
+
+TEST_CASE("the_bound_is_the_busiest_node_s_bytes_or_the_busiest_worker_s_compute") {
+  const TaskGraph quick = graph_of_zoo("vgg19", 16, {{"compute_ms", "1"}, {"overlap", "none"}});
+  const double bytes = 2.0 * 15 / 16 * 4 * static_cast<double>(quick.parameters);  // a ring's, each way
+  CHECK(static_cast<double>(lower_bound(quick, gigabits(100)).count()) == Approx(bytes * 8 / 100).epsilon(1e-6));
+  CHECK(lower_bound(graph_of_zoo("vgg19", 16, {{"compute_ms", "500"}}), gigabits(100)) == std::chrono::milliseconds{500});
 }
 
 TEST_CASE("topoopt_stripes_an_all_reduce_over_its_rings_at_the_full_rate_of_a_node") {

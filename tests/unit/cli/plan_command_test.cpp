@@ -4,11 +4,13 @@
 #include <fstream>
 #include <set>
 
+#include "cli/catalogue/catalogue.hpp"
 #include "cli/plan/plan.hpp"
 #include "cli/plan/search.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/schedule/job_check.hpp"
 #include "controller/schedule/permutations.hpp"
+#include "controller/workload/load_graph.hpp"
 
 namespace loom::cli {
 namespace {
@@ -37,6 +39,15 @@ void refused(const PlanCommand& order, std::initializer_list<const char*> words)
   for (const char* word : words) {
     INFO(word);
     CHECK(answered.error().message.find(word) != std::string::npos);
+  }
+}
+
+/// Of a search, before it begins.
+void refused_search(const PlanCommand& order, std::initializer_list<const char*> words) {
+  const auto checked = check_search_options(order);
+  REQUIRE_FALSE(checked);
+  for (const char* word : words) {
+    CHECK(checked.error().message.find(word) != std::string::npos);
   }
 }
 
@@ -90,6 +101,118 @@ TEST_CASE("every_algorithm_plans_from_a_template") {
     CHECK(answered.objective >= answered.bound);
     CHECK(answered.bound > 0);
   }
+}
+
+std::size_t rows_in(const std::string& csv) { return static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')) - 1; }
+
+TEST_CASE("a_demand_of_ones_own_is_planned_and_its_circuits_are_listed") {
+  const TemporaryFile links("loom-plan-links.csv");
+  const TemporaryFile as_json("loom-plan-links.json");
+  const TemporaryFile forwarding("loom-plan-forwarding.csv");
+  const TemporaryFile wiring("loom-plan-wiring.csv");
+  const TemporaryFile demand("loom-plan-demand.csv");
+  std::ofstream{demand.path()} << "0,9e6,0,1e6\n0,0,9e6,0\n0,0,0,9e6\n9e6,0,0,0\n";
+  for (const char* fabric : {"sip-ring", "sip-ocs", "oddl", "topoopt"}) {
+    CAPTURE(fabric);
+    PlanCommand order;
+    order.demand = demand.path();
+    order.fabric = fabric;
+    order.links = links.path();
+    order.forwarding = forwarding.path();
+    order.wiring = wiring.path();
+    const PlanAnswer answered = planned(order);
+    CHECK(links.text().starts_with("job,stage,timeslot,guard_us,hold_us,circuit,source,destination,transmitter,receiver,"));
+    CHECK(rows_in(links.text()) >= answered.circuits);  // a circuit of two stages or timeslots has two rows
+    CHECK(forwarding.text().starts_with("job,mode,source,destination,through\n"));
+    CHECK((rows_in(wiring.text()) > 0) == (std::string_view{fabric} == "topoopt" || std::string_view{fabric} == "sip-ocs"));
+    order.links = as_json.path();
+    planned(order);
+    CHECK(nlohmann::json::parse(as_json.text()).size() == rows_in(links.text()));
+  }
+  PlanCommand alone;
+  alone.demand = demand.path();
+  alone.algorithm = "topoopt";
+  alone.links = links.path();
+  CHECK(planned(alone).circuits == rows_in(links.text()));
+  alone.wiring = wiring.path();
+  refused(alone, {"--wiring", "--fabric topoopt"});
+}
+
+TEST_CASE("every_key_that_can_be_set_is_said_in_words") {
+  const auto workloads = workload_list();
+  for (const auto& each : workloads["workloads"]) {
+    const auto shown = workload_show(each["name"].get<std::string>());
+    REQUIRE(shown);
+    CHECK((*shown)["parameters"].get<std::int64_t>() > 0);
+    CHECK((*shown)["settings"].size() >= 9);
+    for (const auto& setting : (*shown)["settings"]) {
+      CAPTURE(each["name"], setting["key"]);
+      CHECK_FALSE(setting["meaning"].get<std::string>().empty());
+    }
+  }
+  const auto fabrics = fabric_list();
+  for (const auto& each : fabrics["fabrics"]) {
+    const auto shown = fabric_show(each["name"].get<std::string>());
+    REQUIRE(shown);
+    CHECK_FALSE((*shown)["summary"].get<std::string>().empty());
+    for (const char* list : {"compare_keys", "template_keys", "job_options"}) {
+      for (const auto& setting : (*shown)[list]) {
+        CAPTURE(each["name"], setting["key"]);
+        CHECK_FALSE(setting["meaning"].get<std::string>().empty());
+      }
+    }
+  }
+  CHECK(workload_show("vgg199").error().message.find("'vgg19'") != std::string::npos);
+  CHECK(fabric_show("topopt").error().message.find("'topoopt'") != std::string::npos);
+}
+
+TEST_CASE("what_is_said_to_hold_where_nobody_says_is_what_holds") {
+  const auto workloads = workload_list();
+  for (const auto& each : workloads["workloads"]) {
+    const auto name = each["name"].get<std::string>();
+    const auto absent = load_task_graph(name, {8, {}, {}});
+    REQUIRE(absent);
+    const auto shown = workload_show(name);
+    for (const auto& setting : (*shown)["settings"]) {
+      const auto key = setting["key"].get<std::string>();
+      const auto value = setting["default"].is_null() ? "" : setting["default"].get<std::string>();
+      if (value.empty() || value.find(' ') != std::string::npos) {
+        continue;  // the model's own, or a sentence
+      }
+      CAPTURE(name, key, value);
+      const auto said = load_task_graph(name, {8, {{key, value}}, {}});
+      INFO((said ? std::string{} : said.error().message));
+      REQUIRE(said);
+      CHECK(said->parameters == absent->parameters);
+      CHECK(said->tasks.size() == absent->tasks.size());
+      for (std::size_t i = 0; i < std::min(said->tasks.size(), absent->tasks.size()); ++i) {
+        CHECK(said->tasks[i].bytes == absent->tasks[i].bytes);
+        CHECK(said->tasks[i].duration == absent->tasks[i].duration);
+      }
+    }
+  }
+}
+
+TEST_CASE("an_option_that_does_not_apply_says_where_it_does") {
+  PlanCommand order = order_of("vgg19", 8, "sip-ring");
+  order.search.steps = 10;
+  refused(order, {"--steps", "--search"});
+  order = order_of("vgg19", 8, "sip-ring");
+  order.demand = "demand.csv";
+  refused(order, {"--workload and --demand"});
+  order = order_of("vgg19", 8, "sip-ring", {"collective=tree"});
+  refused(order, {"by tree", "ideal-switch"});
+  PlanCommand search;
+  search.search.wanted = true;
+  search.search.model = "dlrm-16";
+  search.nodes = {32};
+  refused_search(search, {"--nodes does not apply to --search"});
+  search.nodes.clear();
+  search.memory = "1GB";
+  refused_search(search, {"--memory"});
+  search.memory.clear();
+  search.base = "/nonexistent";
+  refused_search(search, {"--base"});
 }
 
 TEST_CASE("against_a_base_only_what_differs_is_touched") {

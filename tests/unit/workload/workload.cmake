@@ -14,3 +14,4 @@ loom_test(workload_test
   LINKS loom_workload rapidcheck)
 target_sources(workload_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/topoopt_graph_test.cpp)
 target_sources(workload_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/workload_op_graph_test.cpp)
+target_sources(workload_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/workload_files_test.cpp)

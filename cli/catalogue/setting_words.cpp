@@ -1,0 +1,88 @@
+// The words of every key.
+#include "cli/catalogue/catalogue.hpp"
+
+#include <array>
+
+namespace loom::cli {
+namespace {
+
+constexpr std::string_view kAlgorithms =
+    "automatic | ring | bidirectional_ring | tree | halving_doubling | direct | pairwise | hierarchical";
+
+constexpr auto kWorkload = std::to_array<SettingWords>({
+    {"all_to_all", kAlgorithms, "automatic", "algorithm of the experts' all-to-all: automatic, direct or pairwise"},
+    {"batch", "samples", {}, "of one data-parallel rank in an iteration"},
+    {"bottom", "widths, e.g. 13-512-256", {}, "of the perceptron beside the lookups, inputs first"},
+    {"bucket_mb", "MB", "25", "gradients leave when so many are ready, in reverse order of layers; 0: each layer's"},
+    {"classes", {}, "1000", "outputs of the last layer"},
+    {"collective", kAlgorithms, "automatic", "algorithm of the gradients' collectives; where light is scheduled only rings"},
+    {"compute_ms", "ms", {}, "of one iteration on one node; else as the model's pace or flops has it"},
+    {"dense_layers", {}, "8", "behind the feature towers"},
+    {"dim", {}, {}, "elements of a row of a table"},
+    {"dp", {}, "nodes / (tp x pp)", "data-parallel ranks; checked if given"},
+    {"ep", {}, "1", "expert-parallel ranks, within the data-parallel ones"},
+    {"experts", {}, {}, "of a routed layer"},
+    {"feature_layers", {}, "16", "of each feature tower"},
+    {"ffn", {}, {}, "width of the feed-forward network"},
+    {"flops", "TFLOP/s", {}, "that a node sustains; instead of the model's pace"},
+    {"hidden", {}, {}, "width of the model"},
+    {"image", "pixels", "224", "side of a picture"},
+    {"l", "samples", {}, "another name of batch"},
+    {"layers", {}, {}, "transformer layers"},
+    {"local", "nodes", "1", "of collective=hierarchical: neighbours that reduce among themselves first"},
+    {"micro_batch", "samples", "batch; 1 in a pipeline", "of one pass"},
+    {"moe_every", {}, "1", "every so many-th layer is routed"},
+    {"overlap", "bucketed | none", "bucketed", "none: communication begins when all compute is done"},
+    {"pad", "pixels", "1", "of the first two convolutions of a stage"},
+    {"pp", {}, "1", "pipeline stages, of equal work where layers allow it"},
+    {"precision", {}, {}, "elements of gradients and activations, e.g. fp16 or fp32"},
+    {"rows", {}, {}, "of one table"},
+    {"schedule", "1f1b | gpipe", "1f1b", "of the pipeline"},
+    {"seq", "tokens", {}, "of one sample"},
+    {"strides", "e.g. 1-5", "1", "collective=ring, bidirectional_ring: one ring a stride; not where light is scheduled"},
+    {"tables", {}, "64", "embedding tables, spread evenly over the nodes"},
+    {"top", "widths, e.g. 512-1", {}, "of the perceptron behind the lookups"},
+    {"top_k", {}, {}, "experts that see a token"},
+    {"tp", {}, "1", "tensor-parallel ranks"},
+    {"vocab", "tokens", {}, "of the embedding"},
+    {"width", {}, "16384", "of each dense layer"},
+    {"zero", "0 .. 3", "0", "stage of ZeRO: what data-parallel ranks share out"},
+});
+
+constexpr auto kCompare = std::to_array<SettingWords>({
+    {"acquisition_us", "us", "the device class's", "until a receiver has the clock of new light"},
+    {"all_stop", "always | changed", "always", "SiP-ML's episodes: all light is dark while rings move, or only what changed"},
+    {"blank_us", "us", "the device class's", "until a laser is dark"},
+    {"control_us", "us", "the device class's", "until a laser has its order"},
+    {"cost_ratio", "0.001 .. 1", "1", "links are so much slower: a network of the same price as an optical one"},
+    {"degree", {}, "4", "links of a node, which share its rate"},
+    {"delay_us", "us", "10000", "dark at each change of the circuits, which are live four times as long"},
+    {"directions", "one | both", "both", "ways round the rings of fibre"},
+    {"efficiency", "0.001 .. 1", "1", "part of a link's rate that a job's bytes get"},
+    {"forward_us", "us", "0", "at each node that passes bytes on"},
+    {"forwarding", "yes | no", "yes", "whether nodes pass on what has no circuit of its own"},
+    {"group_size", "nodes", "the template's", "of a group of ODDL"},
+    {"header_bytes", "bytes", "0", "of each packet"},
+    {"interval_us", "us", "100", "SiP-ML's episodes: circuits are chosen anew so often"},
+    {"latency_us", "us", "1", "of a link, one way"},
+    {"light", {}, "lit", "lit: what the fabric's own scheduler would light; else a model of the paper's authors"},
+    {"oversubscription", {}, "1; 2 of fat-tree-oversub", "above the edge"},
+    {"payload_bytes", "bytes", "0", "of each packet; 0: no packets are counted"},
+    {"radix", "ports", "the smallest that serves", "of a packet switch"},
+    {"reconfiguration_us", "us", "20", "dark while rings or switches move"},
+    {"retune_us", "us", "the device class's", "of a laser"},
+    {"seed", {}, "1", "of the random graph, or of the hash that spreads flows"},
+    {"segment_mb", "MB", {}, "a flow is hashed anew for each such piece of a message"},
+    {"step_us", "us", "0", "at each step of a collective"},
+    {"switches", {}, "20", "circuit switches; every node has one port on each"},
+    {"variant", "as-in-paper | as-in-code", "as-in-paper", "of TopoOpt's finder"},
+    {"ways", "hashed | sprayed", "hashed", "each flow on one way, or on all in equal shares"},
+    {"wss_settle_ms", "ms", "the template's", "of a wavelength-selective switch"},
+});
+
+}  // namespace
+
+std::span<const SettingWords> workload_words() { return kWorkload; }
+std::span<const SettingWords> compare_words() { return kCompare; }
+
+}  // namespace loom::cli

@@ -1,0 +1,25 @@
+// Model files: a user's own layers, as YAML or JSON. What one layer holds, computes and hands on; how it is spread over nodes
+// stays with the settings of every model (tp, pp, zero, batch, ...). Times are measured ones, by batch, or follow from
+// multiply-accumulates and a rate.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "controller/workload/models/model.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+/// Layers of a model file.
+inline constexpr std::size_t kModelLayers = 4096;
+
+/// Whether this names a model file: .yaml, .yml, or a .json that says `"kind": "model"` in its first 4 KiB (a trace does not).
+bool is_model_file(std::string_view path);
+
+/// The model for `batch` samples a data-parallel rank; 0: the file's. Keys: docs/workloads.md#model-files. Errors:
+/// invalid_config (all that is wrong with the file, a line each, with line and column: an unknown key, a value outside its
+/// range, a layer whose table of times lacks the batch), not_found.
+Result<Model> read_model_file(const std::string& path, std::int64_t batch);
+
+}  // namespace loom
