@@ -105,6 +105,35 @@ TEST_CASE("sip_ring_is_played_episode_by_episode_on_small_jobs_and_pays_for_its_
   CHECK(play_on("mordia", graph).iteration > stops.iteration);  // no wavelength twice
 }
 
+TEST_CASE("every_wavelength_that_a_node_of_sip_ring_has_carries_bytes") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "none"}});
+  const auto exposed = [&](const char* light, std::int64_t rate) {
+    auto entry = make_entry("sip-ring", graph, gigabits(rate), {{"light", light}});
+    REQUIRE(entry);
+    const auto compute = compute_alone(graph);
+    const auto row = play(*entry, *compute);
+    REQUIRE(row);
+    return static_cast<double>(row->exposed.count());
+  };
+  for (const char* light : {"lit", "episodes", "shared"}) {
+    CAPTURE(light);
+    const double ten = exposed(light, 250);
+    // Light that is lit once goes one way; where all-reduces go both ways in halves, the odd one of 19 serves neither.
+    const double of_nineteen = light == std::string_view("lit") ? ten * 10 / 20 : ten * 10 / 18;
+    CHECK(exposed(light, 300) < ten * 10 / 12 * 1.01);
+    CHECK(exposed(light, 400) < ten * 10 / 16 * 1.01);
+    CHECK(exposed(light, 475) < of_nineteen * 1.01);
+    double before = ten;
+    for (std::int64_t rate = 275; rate <= 525; rate += 25) {
+      CAPTURE(rate);
+      const double now = exposed(light, rate);
+      CHECK(now <= before * 1.001);
+      before = now;
+    }
+    CHECK(exposed(light, 299) == Approx(exposed(light, 275)));  // whole wavelengths
+  }
+}
+
 TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
   CHECK(refusal_of("mordia", graph_of_zoo("vgg19", 128)).code == ErrorCode::unsupported);
 }
