@@ -13,8 +13,9 @@ namespace loom {
 /// Bytes by (source, destination). Precondition: the graph passed check(). O(pairs that talk), once a kind of collective.
 std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_bytes(const TaskGraph& graph);
 
-/// Every all-reduce, all-gather and reduce-scatter whose algorithm is left open (automatic) is carried `way`.
-void carry_rings(TaskGraph& graph, const CollectiveChoice& way);
+/// Every all-reduce, all-gather and reduce-scatter whose algorithm is left open (automatic) is carried `way`. False: there is
+/// none.
+bool carry_rings(TaskGraph& graph, const CollectiveChoice& way);
 
 /// The graph with those same collectives as fluids: all bytes of all rounds at once from each member to the next of every
 /// stride, in equal shares. No round waits for another, so it is a lower bound; for jobs whose rings meet so often that playing

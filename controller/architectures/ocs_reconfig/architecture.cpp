@@ -26,9 +26,12 @@ void enter_ocs_reconfig(ArenaBuilder& builder) {
     return;
   }
   builder.terms.rate = part_of_rate(builder.rate, degree);
+  if (forwards) {
+    carry_rings_both_ways(builder);  // links are duplex
+  }
   const TopologyPolicy policy = greedy_degree_policy(builder.terms, degree, forwards);
   std::vector<Transfers::Left> all;
-  for (const auto& [ends, bytes] : pair_bytes(builder.graph)) {
+  for (const auto& [ends, bytes] : pair_bytes(builder.entry.graph)) {
     all.push_back({ends.first, ends.second, 0, 0, bytes});
   }
   auto first = policy(0, all);

@@ -134,6 +134,21 @@ TEST_CASE("every_wavelength_that_a_node_of_sip_ring_has_carries_bytes") {
   }
 }
 
+TEST_CASE("rings_go_both_ways_over_duplex_links_unless_the_job_says_how") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 16, {{"overlap", "none"}});
+  const TaskGraph one_way = graph_of_zoo("vgg19", 16, {{"overlap", "none"}, {"collective", "ring"}});
+  const auto ideal = play_on("ideal-switch", graph).exposed;
+  for (const std::string_view fabric : {"ring", "ocs-reconfig"}) {
+    CAPTURE(fabric);
+    const Settings quick = fabric == "ring" ? Settings{} : Settings{{"delay_us", "1"}};
+    const auto both = play_on(fabric, graph, quick).exposed;
+    CHECK(both < ideal * 2);
+    CHECK(play_on(fabric, one_way, quick).exposed > both * 3 / 2);
+  }
+  CHECK(static_cast<double>(play_on("ring", graph).exposed.count()) ==
+        Approx(static_cast<double>(ideal.count())).epsilon(0.001));
+}
+
 TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
   CHECK(refusal_of("mordia", graph_of_zoo("vgg19", 128)).code == ErrorCode::unsupported);
 }
