@@ -149,6 +149,20 @@ TEST_CASE("rings_go_both_ways_over_duplex_links_unless_the_job_says_how") {
         Approx(static_cast<double>(ideal.count())).epsilon(0.001));
 }
 
+TEST_CASE("a_row_of_phases_is_on_the_wire_no_longer_than_from_its_start_to_its_finish") {
+  // A bucket a layer: each reduces its gradients while others wait for the links.
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "bucketed"}, {"bucket_mb", "1"}});
+  for (const std::string_view fabric : {"ideal-switch", "ring", "fat-tree", "sip-ring", "ocs-reconfig"}) {
+    CAPTURE(fabric);
+    const ArenaRow row = play_on(fabric, graph);
+    for (const Phase& phase : row.phases) {
+      CAPTURE(phase.count, phase.bytes.count);
+      CHECK(phase.wire + phase.dark <= phase.finish - phase.start);
+      CHECK(phase.wire > Duration{});
+    }
+  }
+}
+
 TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
   CHECK(refusal_of("mordia", graph_of_zoo("vgg19", 128)).code == ErrorCode::unsupported);
 }
