@@ -49,22 +49,28 @@ std::vector<ArenaSpan> spans_of(const Predictor& predictor, std::uint32_t node) 
   return spans;
 }
 
-/// One entry a kind, group size and size: how many, from the first one's start to the last one's finish.
+/// One entry a kind, group size and size: how many, from the first one's start to the last one's finish, on the wire while any
+/// of them is.
 std::vector<Phase> merged(const std::vector<Phase>& all) {
   std::vector<Phase> phases;
   std::map<std::tuple<CollectiveKind, std::uint32_t, std::int64_t>, std::size_t> places;
+  std::vector<std::pair<const Phase*, std::size_t>> in_order;  // with the place of their row
   for (const Phase& phase : all) {
     const auto [place, is_new] = places.try_emplace({phase.kind, phase.ranks, phase.bytes.count}, phases.size());
     if (is_new) {
-      phases.push_back(phase);
-      continue;
+      phases.push_back({phase.kind, phase.ranks, phase.bytes, 0, phase.start, phase.start, {}, {}});
     }
-    Phase& same = phases[place->second];
-    same.count += phase.count;
-    same.start = std::min(same.start, phase.start);
-    same.finish = std::max(same.finish, phase.finish);
-    same.wire += phase.wire;
-    same.dark += phase.dark;
+    in_order.emplace_back(&phase, place->second);
+  }
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto& a, const auto& b) { return a.first->start < b.first->start; });
+  for (const auto& [phase, place] : in_order) {
+    Phase& row = phases[place];
+    row.start = row.count == 0 ? phase->start : row.start;
+    row.finish = row.count == 0 ? phase->start : row.finish;
+    row.count += phase->count;
+    row.wire += std::max(Duration{}, phase->finish - std::max(phase->start, row.finish));
+    row.finish = std::max(row.finish, phase->finish);
   }
   return phases;
 }

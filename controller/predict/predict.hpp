@@ -22,8 +22,10 @@ struct Phase {
   std::uint32_t count = 1;
   Duration start{};  ///< since the iteration's start
   Duration finish{};
-  Duration wire{};  ///< of finish - start: with light always there
-  Duration dark{};  ///< of finish - start: guards, map changes, waiting for light
+  /// Of finish - start, at most: with light always there. From the engine: while one at least of those that are counted
+  /// together is under way, be it that it waits for links that others hold or, where light changes, for light.
+  Duration wire{};
+  Duration dark{};  ///< of finish - start: guards, map changes, waiting for light; wire + dark is no more than it
 };
 
 struct Prediction {

@@ -112,8 +112,9 @@ class Replayer {
   }
 
   void note(const Collective& collective, double start, double finish, double lit_ns) {
+    const Duration wire = std::min(rounded(lit_ns), rounded(finish) - rounded(start));  // parts rounded up do not exceed it
     replay_.phases.push_back({collective.kind, plan_of(collective, job_.node_count).size, collective.bytes, collective.count,
-                              rounded(start), rounded(finish), rounded(lit_ns), rounded(finish - start - lit_ns)});
+                              rounded(start), rounded(finish), wire, rounded(finish) - rounded(start) - wire});
   }
 
   Replay finish(double iteration, double lit) {

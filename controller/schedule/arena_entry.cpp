@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controller/schedule/pair_bytes.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -53,6 +54,12 @@ void ArenaBuilder::keep(Result<Network> made) {
     entry.network = std::move(*made);
   } else if (!error) {
     error = std::move(made).error();
+  }
+}
+
+void carry_rings_both_ways(ArenaBuilder& builder) {
+  if (carry_rings(builder.entry.graph, {.algorithm = CollectiveAlgorithm::bidirectional_ring})) {
+    builder.assume(builder.entry.fabric + ": rings of collectives go both ways round, half the bytes each");
   }
 }
 

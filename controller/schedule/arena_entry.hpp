@@ -59,6 +59,9 @@ struct ArenaBuilder {
   void keep(Result<Network> made);
 };
 
+/// For links that are duplex: rings whose algorithm the job leaves open go both ways round, and the entry says so.
+void carry_rings_both_ways(ArenaBuilder& builder);
+
 BitRate part_of_rate(BitRate rate, double parts);
 
 }  // namespace loom

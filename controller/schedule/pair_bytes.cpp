@@ -105,7 +105,7 @@ TaskGraph fluid_rings(TaskGraph graph, const std::vector<std::uint32_t>& strides
   return graph;
 }
 
-void carry_rings(TaskGraph& graph, const CollectiveChoice& way) {
+bool carry_rings(TaskGraph& graph, const CollectiveChoice& way) {
   const auto choice = static_cast<std::uint32_t>(graph.choices.size());
   bool is_used = false;
   for (Task& task : graph.tasks) {
@@ -117,6 +117,7 @@ void carry_rings(TaskGraph& graph, const CollectiveChoice& way) {
   if (is_used) {
     graph.choices.push_back(way);
   }
+  return is_used;
 }
 
 }  // namespace loom

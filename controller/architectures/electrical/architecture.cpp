@@ -54,6 +54,7 @@ void make_electrical_ring(ArenaBuilder& builder) {
   builder.terms.rate = part_of_rate(builder.rate, 2);
   builder.entry.scheduler = "-";
   builder.entry.circuits = 2 * builder.graph.nodes;
+  carry_rings_both_ways(builder);
   builder.keep(make_ring(builder.terms));
 }
 

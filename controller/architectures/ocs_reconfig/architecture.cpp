@@ -15,20 +15,24 @@
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKeys{"degree", "delay_us", "forwarding"};
+constexpr std::array<std::string_view, 4> kKeys{"degree", "delay_us", "forwarding", "seed"};
 
 void enter_ocs_reconfig(ArenaBuilder& builder) {
   const std::uint32_t degree = builder.count("degree", 4, 1, 64);
   const double delay = builder.read("delay_us", 10'000, 1, ArenaBuilder::kMicrosecondsMax);
   static constexpr std::array<std::string_view, 2> kForwards{"yes", "no"};
   const bool forwards = builder.word("forwarding", "yes", kForwards) == "yes";
+  const std::uint32_t seed = builder.count("seed", 1, 0, 4'294'967'295);
   if (builder.error) {
     return;
   }
   builder.terms.rate = part_of_rate(builder.rate, degree);
-  const TopologyPolicy policy = greedy_degree_policy(builder.terms, degree, forwards);
+  if (forwards) {
+    carry_rings_both_ways(builder);  // links are duplex
+  }
+  const TopologyPolicy policy = greedy_degree_policy(builder.terms, degree, forwards, seed);
   std::vector<Transfers::Left> all;
-  for (const auto& [ends, bytes] : pair_bytes(builder.graph)) {
+  for (const auto& [ends, bytes] : pair_bytes(builder.entry.graph)) {
     all.push_back({ends.first, ends.second, 0, 0, bytes});
   }
   auto first = policy(0, all);

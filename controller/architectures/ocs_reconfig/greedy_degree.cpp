@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <tuple>
+#include <utility>
 
 #include "controller/predict/networks/graph_routes.hpp"
 
@@ -36,27 +38,26 @@ Demand larger_direction(const Demand& directed) {
   return demand;
 }
 
-/// Links by halving; `ports` of the first and of the second end are counted in `first` and `second`, which may be one.
-std::vector<Link> halve(const Demand& demand, std::uint32_t degree, std::vector<std::uint32_t>& first,
+/// Links by halving; `ports` of the first and of the second end are counted in `first` and `second`, which may be one. Equal
+/// demands come in the order of a hash: in that of the nodes, uniform demand becomes cliques of neighbours.
+std::vector<Link> halve(const Demand& demand, std::uint32_t degree, std::uint64_t seed, std::vector<std::uint32_t>& first,
                         std::vector<std::uint32_t>& second) {
-  using Entry = std::pair<double, NodePair>;
-  const auto after = [](const Entry& a, const Entry& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
-  };
-  std::priority_queue<Entry, std::vector<Entry>, decltype(after)> queue{after};
+  using network_paths::mixed;
+  using Entry = std::tuple<double, std::uint64_t, NodePair>;  // demand, hash, ends
+  std::priority_queue<Entry> queue;
   for (const auto& [ends, bytes] : demand) {
-    queue.push({bytes, ends});
+    queue.push({bytes, mixed(mixed(seed) ^ (std::uint64_t{ends.first} << 32 | ends.second)), ends});
   }
   std::vector<Link> links;
   while (!queue.empty()) {
-    const auto [bytes, ends] = queue.top();
+    const auto [bytes, hash, ends] = queue.top();
     queue.pop();
     if (first[ends.first] < degree && second[ends.second] < degree) {
       ++first[ends.first];
       ++second[ends.second];
       links.push_back({ends, bytes});
       if (bytes > 2) {
-        queue.push({bytes / 2, ends});
+        queue.push({bytes / 2, hash, ends});
       }
     }
   }
@@ -103,38 +104,98 @@ std::vector<std::uint32_t> components(std::uint32_t nodes, const std::vector<Lin
   return root;
 }
 
-/// Joins components one after the other to that of node 0, by exchanging ends of the links of least demand in each. Where both
-/// are bridges two components stay two; with two links a node or more that is rare, and whoever is apart waits.
-void join_components(std::vector<Link>& links, std::uint32_t nodes) {
-  for (std::uint32_t turn = 0; turn < nodes; ++turn) {
-    const auto root = components(nodes, links);
+/// Two components, while one is joined to the other.
+class Joint {
+ public:
+  Joint(std::vector<Link>& links, std::vector<std::uint32_t>& count, std::uint32_t degree, std::vector<std::uint32_t> root)
+      : links_(links), count_(count), degree_(degree), root_(std::move(root)) {}
+
+  /// By a link between two that have one to spare; else in the middle of a link of the one's, for two to spare of the other's;
+  /// else by exchanging ends of a link of each. False: links do not suffice.
+  bool join(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t of_a = most_spare_in(a);
+    const std::uint32_t of_b = most_spare_in(b);
+    if (spare(of_a) > 0 && spare(of_b) > 0) {
+      add({of_a, of_b});
+      return true;
+    }
+    const auto in_a = least_in(a);
+    const auto in_b = least_in(b);
+    if (spare(of_b) > 1 && in_a != links_.end()) {
+      return put_between(*in_a, of_b);
+    }
+    if (spare(of_a) > 1 && in_b != links_.end()) {
+      return put_between(*in_b, of_a);
+    }
+    if (in_a == links_.end() || in_b == links_.end()) {
+      return false;
+    }
+    std::swap(in_a->ends.second, in_b->ends.second);
+    return true;
+  }
+
+ private:
+  std::uint32_t spare(std::uint32_t node) const { return degree_ - count_[node]; }
+
+  std::uint32_t most_spare_in(std::uint32_t component) const {
+    std::uint32_t most = component;  // its least node
+    for (std::uint32_t node = 0; node < count_.size(); ++node) {
+      most = root_[node] == component && spare(node) > spare(most) ? node : most;
+    }
+    return most;
+  }
+
+  std::vector<Link>::iterator least_in(std::uint32_t component) {
+    auto least = links_.end();
+    for (auto link = links_.begin(); link != links_.end(); ++link) {
+      if (root_[link->ends.first] == component && (least == links_.end() || link->demand < least->demand)) {
+        least = link;
+      }
+    }
+    return least;
+  }
+
+  void add(NodePair ends) {
+    ++count_[ends.first];
+    ++count_[ends.second];
+    links_.push_back({ends, 0});
+  }
+
+  bool put_between(Link& link, std::uint32_t node) {
+    const std::uint32_t far = std::exchange(link.ends.second, node);
+    --count_[far];
+    ++count_[node];
+    add({node, far});
+    return true;
+  }
+
+  std::vector<Link>& links_;
+  std::vector<std::uint32_t>& count_;
+  std::uint32_t degree_;
+  std::vector<std::uint32_t> root_;  ///< of every node, before
+};
+
+/// Joins components one after the other to that of node 0. Where ends of two bridges are exchanged two components stay two;
+/// with two links a node or more that is rare, and whoever is apart waits.
+void join_components(std::vector<Link>& links, std::uint32_t degree, std::vector<std::uint32_t>& count) {
+  for (std::size_t turn = 0; turn < count.size(); ++turn) {
+    auto root = components(static_cast<std::uint32_t>(count.size()), links);
     const auto other = std::find_if(root.begin(), root.end(), [](std::uint32_t each) { return each != 0; });
     if (other == root.end()) {
       return;
     }
-    const auto least_in = [&](std::uint32_t component) {
-      auto least = links.end();
-      for (auto link = links.begin(); link != links.end(); ++link) {
-        if (root[link->ends.first] == component && (least == links.end() || link->demand < least->demand)) {
-          least = link;
-        }
-      }
-      return least;
-    };
-    const auto a = least_in(0);
-    const auto b = least_in(*other);
-    if (a == links.end() || b == links.end()) {
-      return;  // somebody without any link: nothing to exchange
+    const std::uint32_t apart = *other;
+    if (!Joint(links, count, degree, std::move(root)).join(0, apart)) {
+      return;
     }
-    std::swap(a->ends.second, b->ends.second);
   }
 }
 
-Result<Network> duplex(const NetworkTerms& terms, std::uint32_t degree, const Demand& directed) {
+Result<Network> duplex(const NetworkTerms& terms, std::uint32_t degree, std::uint64_t seed, const Demand& directed) {
   std::vector<std::uint32_t> count(terms.nodes, 0);
-  std::vector<Link> links = halve(larger_direction(directed), degree, count, count);
+  std::vector<Link> links = halve(larger_direction(directed), degree, seed, count, count);
   join_open(links, degree, count);
-  join_components(links, terms.nodes);
+  join_components(links, degree, count);
   std::vector<NodePair> circuits;
   for (const Link& link : links) {
     circuits.insert(circuits.end(), {link.ends, {link.ends.second, link.ends.first}});
@@ -148,11 +209,11 @@ Result<Network> duplex(const NetworkTerms& terms, std::uint32_t degree, const De
   return network;
 }
 
-Result<Network> simplex(const NetworkTerms& terms, std::uint32_t degree, const Demand& directed) {
+Result<Network> simplex(const NetworkTerms& terms, std::uint32_t degree, std::uint64_t seed, const Demand& directed) {
   std::vector<std::uint32_t> sends(terms.nodes, 0);
   std::vector<std::uint32_t> receives(terms.nodes, 0);
   std::vector<NodePair> circuits;
-  for (const Link& link : halve(directed, degree, sends, receives)) {
+  for (const Link& link : halve(directed, degree, seed, sends, receives)) {
     circuits.push_back(link.ends);
   }
   return make_circuits("reconfigured", terms, std::move(circuits));
@@ -160,10 +221,10 @@ Result<Network> simplex(const NetworkTerms& terms, std::uint32_t degree, const D
 
 }  // namespace
 
-TopologyPolicy greedy_degree_policy(const NetworkTerms& terms, std::uint32_t degree, bool is_forwarded) {
+TopologyPolicy greedy_degree_policy(const NetworkTerms& terms, std::uint32_t degree, bool is_forwarded, std::uint64_t seed) {
   return [=](double, std::span<const Transfers::Left> residual) {
     const Demand demand = directed_demand(residual);
-    return is_forwarded ? duplex(terms, degree, demand) : simplex(terms, degree, demand);
+    return is_forwarded ? duplex(terms, degree, seed, demand) : simplex(terms, degree, seed, demand);
   };
 }
 

@@ -16,12 +16,8 @@ namespace {
 
 class RingPolicy {
  public:
-  explicit RingPolicy(const SipRingEpisodes& episodes) : episodes_(episodes) {
-    for (std::uint32_t ring = 0; ring < episodes.rings; ++ring) {
-      buses_.push_back({RingDirection::clockwise, episodes.channels});
-      buses_.push_back({RingDirection::counter_clockwise, episodes.channels});
-    }
-  }
+  explicit RingPolicy(const SipRingEpisodes& episodes)
+      : episodes_(episodes), buses_(spread_wavelengths(episodes.wavelengths, episodes.rings)) {}
 
   Result<Network> operator()(double, std::span<const Transfers::Left> residual) {
     const std::map<NodePair, double> bytes = queued(residual);

@@ -15,10 +15,10 @@ namespace loom {
 struct ArenaBuilder;
 
 struct SipRingEpisodes {
-  NetworkTerms terms;          ///< its rate is one wavelength's; nodes in their order round the ring
-  std::uint32_t rings = 5;     ///< each in both directions
-  std::uint32_t channels = 8;  ///< of one ring and direction: W / rings / 2
-  std::uint32_t reach = ~0U;   ///< hops
+  NetworkTerms terms;              ///< its rate is one wavelength's; nodes in their order round the ring
+  std::uint32_t rings = 5;         ///< each in both directions
+  std::uint32_t wavelengths = 80;  ///< of a node, at least 2 x rings: spread_wavelengths()
+  std::uint32_t reach = ~0U;       ///< hops
   /// True: light that still serves goes on and only the rest is decided anew (for play that is not all-stop). False: every
   /// episode is decided from nothing, as the authors do.
   bool keeps_light = false;

@@ -25,12 +25,25 @@ constexpr std::uint32_t kRingsMax = 5;
 constexpr std::array<std::string_view, 4> kOfThePaper{"all_stop", "directions", "interval_us", "reconfiguration_us"};
 constexpr std::array<std::string_view, 5> kKeys{"all_stop", "directions", "interval_us", "light", "reconfiguration_us"};
 
+std::string halves(std::uint32_t wavelengths) {
+  return wavelengths % 2 == 0 ? "half of them each way"
+                              : format_text("{} clockwise and {} back", wavelengths - wavelengths / 2, wavelengths / 2);
+}
+
 /// The rings as a fluid: every segment shared by load, stops charged as a rate.
-void share_segments(ArenaBuilder& builder, double wavelengths, const SipLoop& loop) {
+void share_segments(ArenaBuilder& builder, std::uint32_t wavelengths, const SipLoop& loop) {
   const auto interval = static_cast<double>(loop.interval.count());
   const double duty = loop.all_stop ? interval / (interval + static_cast<double>(loop.reconfiguration.count())) : 1;
-  builder.terms.rate = {std::llround(std::floor(wavelengths / 2) * kSipWavelength * duty)};
+  const std::uint32_t counter = wavelengths / 2;
+  builder.terms.rate = {std::llround(counter * kSipWavelength * duty)};
   builder.keep(make_ring(builder.terms));
+  const std::uint32_t nodes = builder.graph.nodes;
+  const double clockwise = nodes == 2 ? wavelengths / 2.0 : wavelengths - counter;  // of two nodes, one link has both ways
+  for (NetworkLink& link : builder.entry.network.links) {
+    if (link.to == (link.from + 1) % nodes) {
+      link.bytes_per_ns *= clockwise / counter;
+    }
+  }
   builder.entry.scheduler = "max-min load";
   builder.assume("sip-ring: segments shared by load, not by whole wavelengths (as the authors' ILP bounds it)" +
                  (loop.all_stop
@@ -39,14 +52,14 @@ void share_segments(ArenaBuilder& builder, double wavelengths, const SipLoop& lo
 }
 
 /// The schedule of its own scheduler, on rings of as many nodes as the job has.
-void light_rings(ArenaBuilder& builder, std::uint32_t rings, std::uint32_t channels) {
+void light_rings(ArenaBuilder& builder, std::uint32_t rings, std::uint32_t wavelengths) {
   SipRingParameters parameters;
   parameters.nodes = builder.graph.nodes;
   parameters.rings = rings;
-  parameters.wavelengths = 2 * rings * channels;
+  parameters.wavelengths = wavelengths;
   parameters.rate = lit_rate(builder.terms, parameters.rate);
-  builder.assume(format_text("sip-ring: {} wavelengths of 25 Gb/s, half of them each way, R = {} rings, lit once for the job",
-                             parameters.wavelengths, rings));
+  builder.assume(format_text("sip-ring: {} wavelengths of 25 Gb/s, {}, R = {} rings, lit once for the job", wavelengths,
+                             halves(wavelengths), rings));
   enter_lit(builder, kSipRing, make_sip_ring(parameters));
 }
 
@@ -62,28 +75,32 @@ void enter_sip_ring(ArenaBuilder& builder) {
   const bool both = builder.word("directions", "both", kDirections) == "both";
   const std::string light =
       builder.light(kLights, builder.graph.nodes <= kEpisodeNodesMost ? "episodes" : "shared", kOfThePaper);
-  const double wavelengths = wavelengths_of(builder.rate);
+  auto wavelengths = static_cast<std::uint32_t>(wavelengths_of(builder.rate));
   if (wavelengths < 2) {
-    builder.error = Error{ErrorCode::invalid_argument,
-                          format_text("sip-ring: {} wavelengths of 25 Gb/s; a ring in both directions needs 2 or more",
-                                      printed("%g", wavelengths))};
+    builder.error =
+        Error{ErrorCode::invalid_argument,
+              format_text("sip-ring: {} wavelengths of 25 Gb/s; a ring in both directions needs 2 or more", wavelengths)};
   }
   if (builder.error) {
     return;
   }
   const std::uint32_t ring_count = wavelengths >= 2 * kRingsMax ? kRingsMax : 1;
-  const auto channels = static_cast<std::uint32_t>(wavelengths / 2 / ring_count);
   if (light == "lit") {
-    light_rings(builder, ring_count, channels);
+    light_rings(builder, ring_count, wavelengths);
     return;
+  }
+  if (both && wavelengths % 2 != 0) {
+    builder.assume(
+        format_text("sip-ring: of {} wavelengths one stays dark: all-reduces send half of their bytes each way", wavelengths));
+    --wavelengths;
   }
   CollectiveChoice way;
   way.algorithm = both ? CollectiveAlgorithm::bidirectional_ring : CollectiveAlgorithm::ring;
   carry_rings(builder.entry.graph, way);
-  builder.entry.circuits = static_cast<std::uint32_t>(wavelengths) * builder.graph.nodes;
+  builder.entry.circuits = wavelengths * builder.graph.nodes;
   SipRingEpisodes rings;
   rings.rings = ring_count;
-  rings.channels = channels;
+  rings.wavelengths = wavelengths;
   if (light == "episodes") {
     rings.terms = builder.terms;
     rings.terms.rate = {std::llround(kSipWavelength)};
@@ -91,13 +108,17 @@ void enter_sip_ring(ArenaBuilder& builder) {
     builder.entry.scheduler = "episodes, max-min";
     play_episodes(builder, sip_ring_policy(rings), loop);
   } else {
+    if (builder.graph.nodes > kEpisodeNodesMost) {
+      builder.assume(format_text("sip-ring: beyond {} nodes no episodes are played unless light=episodes is set: light=shared",
+                                 kEpisodeNodesMost));
+    }
     share_segments(builder, wavelengths, loop);
   }
-  builder.assume(format_text(
-      "sip-ring: {} wavelengths of 25 Gb/s, half of them each way, R = {} rings; {}{} us after every {} us",
-      printed("%g", wavelengths), rings.rings, loop.all_stop ? "all-stop for " : "only what changes goes dark, for ",
-      printed("%g", static_cast<double>(loop.reconfiguration.count()) / 1e3),
-      printed("%g", static_cast<double>(loop.interval.count()) / 1e3)));
+  builder.assume(format_text("sip-ring: {} wavelengths of 25 Gb/s, {}, R = {} rings; {}{} us after every {} us", wavelengths,
+                             halves(wavelengths), rings.rings,
+                             loop.all_stop ? "all-stop for " : "only what changes goes dark, for ",
+                             printed("%g", static_cast<double>(loop.reconfiguration.count()) / 1e3),
+                             printed("%g", static_cast<double>(loop.interval.count()) / 1e3)));
   builder.assume(both ? "sip-ring: all-reduces go both ways round"
                       : "sip-ring: all-reduces go one way round (half the wavelengths)");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/architectures/sip_ring/waves.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/fabric_rows.hpp"
 #include "core/result.hpp"
@@ -27,10 +28,10 @@ class SipRingBuilder {
  public:
   explicit SipRingBuilder(const SipRingParameters& parameters)
       : parameters_(parameters),
-        channels_(parameters.wavelengths / (2 * parameters.rings)),
+        buses_(spread_wavelengths(parameters.wavelengths, parameters.rings)),
         plan_{{parameters.first_channel_n, parameters.channel_width_m},
               parameters.channel_step_n,
-              static_cast<std::int32_t>(channels_)},
+              static_cast<std::int32_t>(buses_.front().channels)},
         rows_(fabric_) {}
 
   Fabric build() {
@@ -40,8 +41,8 @@ class SipRingBuilder {
     for (std::uint32_t node = 0; node < parameters_.nodes; ++node) {
       add_node(node);
     }
-    for (std::uint32_t bus = 0; bus < 2 * parameters_.rings; ++bus) {
-      join(bus);
+    for (std::uint32_t bus = 0, first = 0; bus < buses_.size(); first += buses_[bus++].channels) {
+      join(bus, first);
     }
     build_index(fabric_);
     return std::move(fabric_);
@@ -52,8 +53,8 @@ class SipRingBuilder {
     const NodeId id{index};
     Node node{id, format_text("node-{}", index), 0, {}, {}};
     filters_.emplace_back();
-    for (std::uint32_t bus = 0; bus < 2 * parameters_.rings; ++bus) {
-      for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    for (std::uint32_t bus = 0; bus < buses_.size(); ++bus) {
+      for (std::uint32_t channel = 0; channel < buses_[bus].channels; ++channel) {
         add_wavelength(node, bus, channel);
       }
     }
@@ -100,28 +101,27 @@ class SipRingBuilder {
   }
 
   /// From each node's last filter of the bus to the first one of its neighbour downstream.
-  void join(std::uint32_t bus) {
+  void join(std::uint32_t bus, std::uint32_t first) {
     for (std::uint32_t i = 0; i < parameters_.nodes; ++i) {
       const std::uint32_t next = bus % 2 == 0 ? (i + 1) % parameters_.nodes : (i + parameters_.nodes - 1) % parameters_.nodes;
-      const std::size_t first = std::size_t{bus} * channels_;
-      rows_.connect({filters_[i][first + channels_ - 1], 0}, {filters_[next][first], 0}, parameters_.hop_length_mm,
+      rows_.connect({filters_[i][first + buses_[bus].channels - 1], 0}, {filters_[next][first], 0}, parameters_.hop_length_mm,
                     parameters_.hop_loss);
     }
   }
 
   SipRingParameters parameters_;
-  std::uint32_t channels_;  ///< of one direction of one ring
+  std::vector<RingBus> buses_;
   ChannelPlan plan_;
   Fabric fabric_;
   FabricRows rows_;
-  std::vector<std::vector<ElementId>> filters_;  ///< [node][(2 ring + direction) x channels + channel]
+  std::vector<std::vector<ElementId>> filters_;  ///< [node], bus by bus, in each by channel
 };
 
 }  // namespace
 
 Fabric make_sip_ring(const SipRingParameters& parameters) {
   LOOM_ASSERT(parameters.nodes >= 2 && parameters.rings > 0 && parameters.filters_per_bank > 0);
-  LOOM_ASSERT(parameters.wavelengths > 0 && parameters.wavelengths % (2 * parameters.rings) == 0);
+  LOOM_ASSERT(parameters.wavelengths >= 2 * parameters.rings);
   return SipRingBuilder(parameters).build();
 }
 

@@ -16,7 +16,7 @@ namespace loom {
 struct SipRingParameters {
   std::uint32_t nodes = 16;
   std::uint32_t rings = 2;         ///< parallel rings of fibre pairs, R
-  std::uint32_t wavelengths = 32;  ///< a node, W: a multiple of 2 R, of which each direction of each ring has W / (2 R)
+  std::uint32_t wavelengths = 32;  ///< a node, W, at least 2 R: spread over rings and directions by spread_wavelengths()
   std::int32_t channel_step_n = 16;
   std::int32_t channel_width_m = 8;
   std::int32_t first_channel_n = -272;
@@ -34,7 +34,7 @@ struct SipRingParameters {
 
 /// Node i's bus of (ring r, direction d) runs through its filters in channel order and on to node i + 1 (d = 0) or i - 1.
 /// A filter that is cold stands half a channel above its own, so that no filter crosses another's wavelength on its way.
-/// Within a node, wavelength w of (r, d) is transmitter, receiver and filter number (2 r + d) W / (2 R) + w.
+/// Within a node transmitters, receivers and filters go bus by bus (2 r + d), in each by wavelength.
 Fabric make_sip_ring(const SipRingParameters& parameters);
 
 extern const FabricTemplate kSipRingTemplate;

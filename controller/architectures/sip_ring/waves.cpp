@@ -7,6 +7,7 @@
 #include "controller/architectures/sip_ring/lit_arcs.hpp"
 #include "controller/architectures/sip_ring/repair.hpp"
 #include "controller/architectures/sip_ring/tours.hpp"
+#include "core/result.hpp"
 
 namespace loom {
 namespace {
@@ -38,6 +39,19 @@ void grant_tours(LitArcs& light, RingTours& tours, std::uint64_t steps_most) {
 }
 
 }  // namespace
+
+std::vector<RingBus> spread_wavelengths(std::uint32_t wavelengths, std::uint32_t rings) {
+  LOOM_ASSERT(rings > 0 && wavelengths >= 2 * rings);
+  std::vector<RingBus> buses;
+  for (std::uint32_t ring = 0; ring < rings; ++ring) {
+    for (const bool is_clockwise : {true, false}) {
+      const std::uint32_t each_way = (wavelengths + (is_clockwise ? 1 : 0)) / 2;
+      buses.push_back({is_clockwise ? RingDirection::clockwise : RingDirection::counter_clockwise,
+                       each_way / rings + (ring < each_way % rings ? 1 : 0)});
+    }
+  }
+  return buses;
+}
 
 RingArc arc_of(std::uint32_t nodes, RingDirection direction, std::uint32_t source, std::uint32_t destination) {
   const bool clockwise = direction == RingDirection::clockwise;

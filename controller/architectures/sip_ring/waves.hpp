@@ -17,6 +17,11 @@ struct RingBus {
   std::uint32_t channels = 0;
 };
 
+/// A node's wavelengths on `rings`, each with a bus in both directions: bus 2 r is ring r clockwise, 2 r + 1 counter-clockwise.
+/// Whole wavelengths, as even as they go: clockwise has one more of an odd number, and the first rings one more of what their
+/// number does not divide. Precondition: rings > 0, wavelengths >= 2 x rings, so that every bus has one.
+std::vector<RingBus> spread_wavelengths(std::uint32_t wavelengths, std::uint32_t rings);
+
 /// Segment k joins positions k and k + 1. Light from s to d crosses s..d-1 clockwise, d..s-1 counter-clockwise (mod nodes).
 struct RingArc {
   std::uint32_t first = 0;  ///< segment

@@ -114,7 +114,7 @@ Result<double> episodes_ms(const TaskGraph& group, const SipLoop& loop) {
   SipRingEpisodes ring;
   ring.terms.nodes = kSipGroup;
   ring.terms.rate = gigabits(25);
-  ring.channels = 4;  // 5 rings x 2 directions x 4 = 40 wavelengths, 1 Tb/s
+  ring.wavelengths = 40;  // 1 Tb/s
   ring.keeps_light = !loop.all_stop;
   auto changing = sip_episodes(group, sip_ring_policy(ring), loop);
   if (!changing) {

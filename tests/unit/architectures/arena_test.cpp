@@ -135,6 +135,64 @@ TEST_CASE("sip_ring_is_played_episode_by_episode_on_small_jobs_and_pays_for_its_
   CHECK(play_on("mordia", graph).iteration > stops.iteration);  // no wavelength twice
 }
 
+TEST_CASE("every_wavelength_that_a_node_of_sip_ring_has_carries_bytes") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "none"}});
+  const auto exposed = [&](const char* light, std::int64_t rate) {
+    auto entry = make_entry("sip-ring", graph, gigabits(rate), {{"light", light}});
+    REQUIRE(entry);
+    const auto compute = compute_alone(graph);
+    const auto row = play(*entry, *compute);
+    REQUIRE(row);
+    return static_cast<double>(row->exposed.count());
+  };
+  for (const char* light : {"lit", "episodes", "shared"}) {
+    CAPTURE(light);
+    const double ten = exposed(light, 250);
+    // Light that is lit once goes one way; where all-reduces go both ways in halves, the odd one of 19 serves neither.
+    const double of_nineteen = light == std::string_view("lit") ? ten * 10 / 20 : ten * 10 / 18;
+    CHECK(exposed(light, 300) < ten * 10 / 12 * 1.01);
+    CHECK(exposed(light, 400) < ten * 10 / 16 * 1.01);
+    CHECK(exposed(light, 475) < of_nineteen * 1.01);
+    double before = ten;
+    for (std::int64_t rate = 275; rate <= 525; rate += 25) {
+      CAPTURE(rate);
+      const double now = exposed(light, rate);
+      CHECK(now <= before * 1.001);
+      before = now;
+    }
+    CHECK(exposed(light, 299) == Approx(exposed(light, 275)));  // whole wavelengths
+  }
+}
+
+TEST_CASE("rings_go_both_ways_over_duplex_links_unless_the_job_says_how") {
+  const TaskGraph graph = graph_of_zoo("vgg19", 16, {{"overlap", "none"}});
+  const TaskGraph one_way = graph_of_zoo("vgg19", 16, {{"overlap", "none"}, {"collective", "ring"}});
+  const auto ideal = play_on("ideal-switch", graph).exposed;
+  for (const std::string_view fabric : {"ring", "ocs-reconfig"}) {
+    CAPTURE(fabric);
+    const Settings quick = fabric == "ring" ? Settings{} : Settings{{"delay_us", "1"}};
+    const auto both = play_on(fabric, graph, quick).exposed;
+    CHECK(both < ideal * 2);
+    CHECK(play_on(fabric, one_way, quick).exposed > both * 3 / 2);
+  }
+  CHECK(static_cast<double>(play_on("ring", graph).exposed.count()) ==
+        Approx(static_cast<double>(ideal.count())).epsilon(0.001));
+}
+
+TEST_CASE("a_row_of_phases_is_on_the_wire_no_longer_than_from_its_start_to_its_finish") {
+  // A bucket a layer: each reduces its gradients while others wait for the links.
+  const TaskGraph graph = graph_of_zoo("vgg19", 8, {{"overlap", "bucketed"}, {"bucket_mb", "1"}});
+  for (const std::string_view fabric : {"ideal-switch", "ring", "fat-tree", "sip-ring", "ocs-reconfig"}) {
+    CAPTURE(fabric);
+    const ArenaRow row = play_on(fabric, graph);
+    for (const Phase& phase : row.phases) {
+      CAPTURE(phase.count, phase.bytes.count);
+      CHECK(phase.wire + phase.dark <= phase.finish - phase.start);
+      CHECK(phase.wire > Duration{});
+    }
+  }
+}
+
 TEST_CASE("mordia_refuses_more_nodes_than_it_is_played_with") {
   CHECK(refusal_of("mordia", graph_of_zoo("vgg19", 128)).code == ErrorCode::unsupported);
 }

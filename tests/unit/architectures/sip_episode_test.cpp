@@ -38,7 +38,7 @@ SipRingEpisodes ring_of(std::uint32_t nodes, std::uint32_t channels) {
   episodes.terms.nodes = nodes;
   episodes.terms.rate = kWavelength;
   episodes.rings = 1;
-  episodes.channels = channels;
+  episodes.wavelengths = 2 * episodes.rings * channels;
   return episodes;
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("reconfiguring_in_20_us_costs_little_against_1_us_at_the_interval_that
   SipRingEpisodes episodes;
   episodes.terms.nodes = 8;
   episodes.terms.rate = kWavelength;
-  episodes.channels = 4;
+  episodes.wavelengths = 8 * episodes.rings;
   const TopologyPolicy policy = sip_ring_policy(episodes);
   const double gradients = static_cast<double>(gradient_time({700'000'000}, {1'000'000'000'000}, {}).count());
   const auto best = [&](Duration reconfiguration) {

@@ -1,6 +1,7 @@
 // Light that comes and goes: duty cycles, rotors, what stays lit, and where every byte went. Analytic invariants of T19.
 #include <catch2/catch.hpp>
 #include <numeric>
+#include <optional>
 
 #include "controller/architectures/ocs_reconfig/greedy_degree.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
@@ -185,6 +186,64 @@ TEST_CASE("components_that_greedy_links_leave_apart_are_joined_by_exchanging_end
     links[link.from] += static_cast<std::uint32_t>(std::lround(link.bytes_per_ns / bytes_per_ns(terms(8))));
   }
   CHECK(links == std::vector<std::uint32_t>(8, 3));
+}
+
+/// Hops to the farthest node from node 0; no value: somebody is not reached.
+std::optional<std::uint32_t> farthest(const Network& network, std::uint32_t nodes) {
+  std::vector<std::uint32_t> hops(nodes, nodes);
+  std::vector<std::uint32_t> queue{0};
+  hops[0] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const NetworkLink& link : network.links) {
+      if (link.from == queue[i] && hops[link.to] == nodes) {
+        hops[link.to] = hops[queue[i]] + 1;
+        queue.push_back(link.to);
+      }
+    }
+  }
+  return queue.size() == nodes ? std::optional{hops[queue.back()]} : std::nullopt;
+}
+
+std::vector<Transfers::Left> uniform(std::uint32_t nodes) {
+  std::vector<Transfers::Left> queued;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    for (std::uint32_t k = 0; k < nodes; ++k) {
+      if (i != k) {
+        queued.push_back({i, k, 0, 0, 1e6});
+      }
+    }
+  }
+  return queued;
+}
+
+TEST_CASE("uniform_demand_makes_no_cliques_and_strands_nobody") {
+  for (const std::uint32_t nodes : {6U, 11U, 16U, 21U, 26U, 31U, 36U, 41U, 128U}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      CAPTURE(nodes, seed);
+      const auto network = greedy_degree_policy(terms(nodes), 4, true, seed)(0, uniform(nodes));
+      REQUIRE(network);
+      const auto hops = farthest(*network, nodes);
+      REQUIRE(hops);
+      CHECK(*hops <= 8);
+    }
+  }
+}
+
+TEST_CASE("a_node_that_nobody_has_a_link_to_spare_for_is_put_into_a_link") {
+  // Nodes 0 .. 4 talk among themselves and use all of their links; node 5 sends a little to each of them and gets none.
+  std::vector<Transfers::Left> queued = uniform(5);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    queued.push_back({5, i, 0, 0, 1});
+  }
+  const auto network = greedy_degree_policy(terms(6), 4, true)(0, queued);
+  REQUIRE(network);
+  CHECK(farthest(*network, 6));
+  std::vector<std::uint32_t> links(6, 0);
+  for (const NetworkLink& link : network->links) {
+    links[link.from] += static_cast<std::uint32_t>(std::lround(link.bytes_per_ns / bytes_per_ns(terms(6))));
+  }
+  CHECK(links == std::vector<std::uint32_t>{4, 4, 4, 4, 4, links[5]});
+  CHECK((links[5] == 2 || links[5] == 4));
 }
 
 TEST_CASE("circuits_without_forwarding_follow_the_direction_of_demand") {
