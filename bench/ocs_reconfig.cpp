@@ -61,6 +61,8 @@ Result<void> sweep() {
   problem.terms.link_latency = std::chrono::microseconds{1};
   const Strategy strategy = data_parallel(problem.graph, problem.times);
   const auto graph = graph_of(problem.graph, problem.times, strategy, {.one_reduce_an_operator = true});
+  TaskGraph duplex = graph ? *graph : TaskGraph{};  // links that servers forward over are duplex
+  carry_rings(duplex, {.algorithm = CollectiveAlgorithm::bidirectional_ring});
   const auto topology = find_topology(demand_of(problem.graph, strategy), as_in_code_release(kDegree));
   if (!graph || !topology) {
     return std::unexpected(graph ? topology.error() : graph.error());
@@ -72,7 +74,8 @@ Result<void> sweep() {
   std::printf("dlrm-16, %u links of 100 Gb/s a server; TopoOpt's static topology: %.2f ms\n", kDegree, *fixed);
   for (const std::int64_t delay_us : {100'000, 10'000, 1'000, 200, 50, 10}) {
     for (const bool is_forwarded : {true, false}) {
-      const auto ms = reconfigured_ms(*graph, problem.terms, std::chrono::microseconds{delay_us}, is_forwarded);
+      const auto ms =
+          reconfigured_ms(is_forwarded ? duplex : *graph, problem.terms, std::chrono::microseconds{delay_us}, is_forwarded);
       if (ms) {
         std::printf("delay %6lld us, %-18s %10.2f ms  x%.2f\n", static_cast<long long>(delay_us),
                     is_forwarded ? "servers forward" : "circuits only", *ms, *ms / *fixed);

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -40,6 +39,10 @@ Result<void> check_operations(std::span<const Operation> operations) {
   }
   return {};
 }
+
+/// Rounded up. Were one shard a nanosecond longer than its siblings, its GPU would be free later than theirs: placement would
+/// permute GPUs from then on and move activations round the ring for a remainder that no model has.
+std::int64_t equal_part(std::int64_t whole, std::uint32_t count) { return (whole + count - 1) / count; }
 
 std::vector<std::uint32_t> shard_counts(std::span<const Operation> operations, std::uint32_t gpus, Duration quantum) {
   constexpr std::uint32_t kOpen = 0;
@@ -224,9 +227,9 @@ Result<std::vector<Shard>> partition_operations(std::span<const Operation> opera
     for (std::uint32_t k = 0; k < count; ++k) {
       Shard shard{i,
                   k,
-                  Duration{part_of(whole.compute.count(), count, k)},
-                  {part_of(whole.output.count, count, k)},
-                  {part_of(whole.parameters.count, count, k)},
+                  Duration{equal_part(whole.compute.count(), count)},
+                  {equal_part(whole.output.count, count)},
+                  {equal_part(whole.parameters.count, count)},
                   whole.is_memory,
                   {}};
       for (const std::uint32_t input : whole.inputs) {

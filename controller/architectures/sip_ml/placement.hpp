@@ -35,7 +35,8 @@ struct Shard {
 };
 
 /// Cuts each operator into min(2^floor(log2(compute / quantum)), gpus) shards, at least one; a memory operator into as many as
-/// its first consumer, or without one as its first input. Time and bytes are shared out evenly, to the last byte. A shard
+/// its first consumer, or without one as its first input. All shards of an operator are
+/// alike: time and bytes in equal parts, rounded up to a nanosecond or a byte. A shard
 /// takes its input from the shards that lie where it lies in the whole: with r times as many inputs, shards i r .. i r + r - 1;
 /// never from all. In the order of operators, then of shards. Errors: invalid_argument (no GPU, no quantum, an input that does
 /// not come before its operator), out_of_range (limits; negative or absurd times and bytes), each naming the operator.

@@ -183,7 +183,7 @@ TEST_CASE("reconfiguring_in_20_us_costs_little_against_1_us_at_the_interval_that
   };
   const auto fixed = [&](Duration reconfiguration) { return *play(graph, policy, {100us, reconfiguration, true}) + gradients; };
   CHECK(fixed(20us) < 1.1 * fixed(1us));
-  CHECK(fixed(10ms) > 2 * fixed(1us));
+  CHECK(fixed(10ms) > 1.1 * fixed(1us));  // no longer little
   const double quick = best(1us);
   CHECK(best(20us) < 1.1 * quick);
   CHECK(best(10ms) > quick);

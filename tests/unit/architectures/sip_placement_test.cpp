@@ -54,13 +54,15 @@ TEST_CASE("a_memory_operator_is_cut_like_the_compute_beside_it") {
         Numbers{4, 4, 2, 2, 2, 4, 4, 1});
 }
 
-TEST_CASE("shards_are_joined_where_they_lie_and_share_out_every_byte") {
+TEST_CASE("shards_are_alike_and_joined_where_they_lie") {
   const std::vector<Operation> operations{computes(2us, {}, 1'001, 7), computes(4us, {0}), computes(2us, {1}),
                                           computes(1us, {2})};
   const std::vector<Shard> shards = shards_of(operations, 8);
   REQUIRE(shards.size() == 9);
-  CHECK(shards[0].output.count + shards[1].output.count == 1'001);
-  CHECK(shards[0].parameters.count + shards[1].parameters.count == 7);
+  for (const Shard& shard : {shards[0], shards[1]}) {
+    CHECK(shard.output.count == 501);
+    CHECK(shard.parameters.count == 4);
+  }
   CHECK(shards[0].compute == 1us);
   CHECK(shards[2].inputs == Numbers{0});
   CHECK(shards[3].inputs == Numbers{0});
@@ -68,6 +70,18 @@ TEST_CASE("shards_are_joined_where_they_lie_and_share_out_every_byte") {
   CHECK(shards[6].inputs == Numbers{2, 3});
   CHECK(shards[7].inputs == Numbers{4, 5});
   CHECK(shards[8].inputs == Numbers{6, 7});
+}
+
+TEST_CASE("times_that_do_not_divide_do_not_move_what_follows_to_other_gpus") {
+  // Three operators on all four GPUs, one after the other: each shard stays with the one that it takes its input from.
+  const std::vector<Operation> operations{computes(4'001ns, {}, 1'000), computes(4'002ns, {0}, 1'000), computes(4'003ns, {1})};
+  const std::vector<Shard> shards = shards_of(operations, 4);
+  SipPlacementOptions options;
+  options.gpus = 4;
+  const auto placed = place_shards(shards, operations, options);
+  REQUIRE(placed);
+  REQUIRE(shards.size() == 12);
+  CHECK(placed->transfers.empty());
 }
 
 TEST_CASE("a_shard_goes_to_the_gpu_in_reach_that_is_free_first") {
