@@ -51,7 +51,7 @@ constexpr auto kWorkload = std::to_array<SettingWords>({
 
 constexpr auto kCompare = std::to_array<SettingWords>({
     {"acquisition_us", "us", "the device class's", "until a receiver has the clock of new light"},
-    {"all_stop", "always | changed", "always", "SiP-ML's episodes: all light is dark while rings move, or only what changed"},
+    {"all_stop", "always | never", "always", "SiP-ML's episodes: all light is dark while rings move, or only what changed"},
     {"blank_us", "us", "the device class's", "until a laser is dark"},
     {"control_us", "us", "the device class's", "until a laser has its order"},
     {"cost_ratio", "0.001 .. 1", "1", "links are so much slower: a network of the same price as an optical one"},
@@ -73,7 +73,7 @@ constexpr auto kCompare = std::to_array<SettingWords>({
     {"retune_us", "us", "the device class's", "of a laser"},
     {"seed", {}, "1", "of the random graph, or of the hash that spreads flows"},
     {"segment_mb", "MB", {}, "a flow is hashed anew for each such piece of a message"},
-    {"step_us", "us", "0", "at each step of a collective"},
+    {"step_us", "us", "0", "before every transfer"},
     {"switches", {}, "20", "circuit switches; every node has one port on each"},
     {"variant", "as-in-paper | as-in-code", "as-in-paper", "of TopoOpt's finder"},
     {"ways", "hashed | sprayed", "hashed", "each flow on one way, or on all in equal shares"},

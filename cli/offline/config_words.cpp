@@ -4,6 +4,7 @@
 #include "cli/workloads.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/arena/entries.hpp"
+#include "controller/workload/import/model_file.hpp"
 #include "controller/workload/models/zoo.hpp"
 #include "core/text/format_text.hpp"
 
@@ -54,6 +55,7 @@ ScenarioWords scenario_words() {
   words.calibration = calibration_keys();
   words.workloads = texts(workload_names());
   words.settings = settings_of;
+  words.model = check_model_file;
   words.job = [](const std::string& workload, std::uint32_t nodes,
                  const std::map<std::string, std::string>& settings) -> Result<void> {
     const auto spec = read_job({workload, nodes, Settings(settings.begin(), settings.end())});

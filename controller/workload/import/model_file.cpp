@@ -167,6 +167,12 @@ bool is_model_file(std::string_view path) {
   return head.find("\"kind\":\"model\"") != std::string::npos;
 }
 
+std::vector<ConfigError> check_model_file(const std::filesystem::path& path, const YamlNode& root) {
+  ErrorList errors(path.string());
+  (void)model_in(root, 0, errors);
+  return errors.sorted();
+}
+
 Result<Model> read_model_file(const std::string& path, std::int64_t batch) {
   const auto joined = [](const std::vector<ConfigError>& all) {
     Error error{ErrorCode::invalid_config, {}};

@@ -3,10 +3,13 @@
 // multiply-accumulates and a rate.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "controller/workload/models/model.hpp"
+#include "core/config/yaml/yaml_document.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -16,6 +19,9 @@ inline constexpr std::size_t kModelLayers = 4096;
 
 /// Whether this names a model file: .yaml, .yml, or a .json that says `"kind": "model"` in its first 4 KiB (a trace does not).
 bool is_model_file(std::string_view path);
+
+/// All that is wrong with a model file, for whoever checks files. `root`: of the file at `path`.
+std::vector<ConfigError> check_model_file(const std::filesystem::path& path, const YamlNode& root);
 
 /// The model for `batch` samples a data-parallel rank; 0: the file's. Keys: docs/workloads.md#model-files. Errors:
 /// invalid_config (all that is wrong with the file, a line each, with line and column: an unknown key, a value outside its

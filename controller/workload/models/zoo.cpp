@@ -243,7 +243,10 @@ std::span<const std::string_view> workload_names() { return names().all; }
 
 std::span<const std::string_view> workload_keys(std::string_view name) {
   const auto found = names().keys.find(name);
-  return found == names().keys.end() ? std::span<const std::string_view>{} : found->second;
+  if (found != names().keys.end()) {
+    return found->second;
+  }
+  return is_model_file(name) ? std::span<const std::string_view>{kParallelKeys} : std::span<const std::string_view>{};
 }
 
 Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings) {

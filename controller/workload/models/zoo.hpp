@@ -21,7 +21,7 @@ struct WorkloadSettings {
 
 /// Names that make_workload knows, in the order of printing.
 std::span<const std::string_view> workload_names();
-/// Keys that `name` understands; empty for an unknown name.
+/// Keys that `name`, or a model file of that path, understands; empty for anything else.
 std::span<const std::string_view> workload_keys(std::string_view name);
 
 /// One iteration of a model of the zoo as a task graph. Models of layers (vgg, resnet, transformers, candle) take batch,

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/config/yaml/yaml_document.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -22,6 +24,8 @@ struct ScenarioWords {
   std::function<Result<void>(const std::string& workload, std::uint32_t nodes,
                              const std::map<std::string, std::string>& settings)>
       job;
+  /// What is wrong with a model file (`kind: model`).
+  std::function<std::vector<ConfigError>(const std::filesystem::path& path, const YamlNode& root)> model{};
 };
 
 }  // namespace loom

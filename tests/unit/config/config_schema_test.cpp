@@ -10,6 +10,7 @@
 #include <set>
 
 #include "controller/architectures/registry.hpp"
+#include "controller/workload/import/model_file.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/config/yaml/yaml_document.hpp"
@@ -149,8 +150,9 @@ std::vector<fs::path> committed(const std::string& folder) {
 }
 
 TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
-  for (const auto& [folder, kind] : {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"},
-                                     std::pair{"faults", "faults"}, std::pair{"calibration", "calibration"}}) {
+  for (const auto& [folder, kind] :
+       {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"}, std::pair{"faults", "faults"},
+        std::pair{"calibration", "calibration"}, std::pair{"models", "model"}}) {
     const Json schema = schema_of(kind);
     const auto files = committed(folder);
     CHECK_FALSE(files.empty());
@@ -221,6 +223,7 @@ Received ask(const std::string& text) {
   REQUIRE(document);
   const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
   const Received received = listen(is_of("scenario") ? load_scenario(path, all_fabric_kinds()).errors
+                                   : is_of("model")  ? check_model_file(path, *document.value)
                                    : is_of("faults") || is_of("calibration")
                                        ? check_config(path, all_fabric_kinds())
                                        : read_fabric(path.string(), *document.value, all_fabric_kinds()).errors);
@@ -251,6 +254,13 @@ const std::string kLists = "nodes: []\nelements: []\n";
 
 TEST_CASE("the_calibration_schema_and_the_reader_know_the_same_keys") {
   agree(schema_of("calibration"), "schema_version: 1\nkind: calibration\nzzz: 1\n", {"schema_version", "kind"});
+}
+
+TEST_CASE("the_model_schema_and_the_reader_know_the_same_keys") {
+  const Json schema = schema_of("model");
+  const std::string head = "schema_version: 1\nkind: model\n";
+  agree(schema, head + "zzz: 1\n", {"schema_version", "kind"});
+  agree(schema.at("properties").at("layers").at("items"), head + "name: m\nlayers: [{zzz: 1}]\n", {});
 }
 
 TEST_CASE("the_fabric_schema_and_the_reader_know_the_same_keys") {
