@@ -190,7 +190,7 @@ bool says_rows(const std::vector<std::string_view>& header) {
   const std::string first = lower(header[0]);
   const std::string second = lower(header[1]);
   return (first.starts_with("src") || first.starts_with("source") || first == "from") &&
-         (second.starts_with("dst") || second.starts_with("dest") || second == "to");
+         (second.starts_with("dst") || second.starts_with("dest") || second == "target" || second == "to");
 }
 
 /// A header of numbers, as pandas writes one: 0, 1, .. over as many rows as it has columns.

@@ -74,6 +74,7 @@ TEST_CASE("demand: a matrix is the same with and without header, names, and what
            ",0,1,2\n0,0,10,20\n1,30,0,50\n2,60,70,0\n",
            "\xef\xbb\xbf\"\",\"x\",\"y\",\"z\"\nx,0,10,20\ny,30,0,50\nz,60,70,0\n",
            "src,dst,bytes\n0,1,10\n0,2,20\n1,0,30\n1,2,50\n2,0,60\n2,1,70\n",
+           "Source,Target,Weight\n0,1,10\n0,2,20\n1,0,30\n1,2,50\n2,0,60\n2,1,70\n",
            "2,1,70\n0,1,10\n0,2,20\n1,0,30\n1,2,25\n1,2,25\n2,0,60\n",
        }) {
     INFO(each);
