@@ -129,25 +129,6 @@ Result<Fabric> make_template(const std::string& word, std::uint32_t nodes, const
   return *std::move(fabric.value);
 }
 
-Result<std::shared_ptr<const Fabric>> read_fabric_of(const PlanCommand& order, const PlanInputs& inputs) {
-  if (!is_file(order.fabric)) {
-    std::uint32_t nodes = 0;
-    for (const PlannedJob& job : inputs.jobs) {
-      nodes += job.spec.node_count;
-    }
-    auto made = make_template(order.fabric, nodes, inputs.fabric_settings);
-    return made ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(made))}
-                : std::unexpected(made.error());
-  }
-  if (!inputs.fabric_settings.empty()) {
-    return refuse(format_text("--set fabric.{} is for a template; {} is a file, which says so itself",
-                              inputs.fabric_settings.begin()->first, order.fabric));
-  }
-  auto loaded = load_fabric(order.fabric, all_fabric_kinds());
-  return loaded ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(loaded.value))}
-                : std::unexpected(joined(loaded.errors));
-}
-
 /// No fabric is named: the topology by itself, servers wired straight to each other.
 bool is_finder_alone(const PlanCommand& order, const PlanInputs& inputs) {
   const Architecture* own = all_architectures().find(inputs.algorithm);
@@ -224,6 +205,21 @@ Result<PlanInputs> read_scenario(const PlanCommand& order) {
 
 }  // namespace
 
+Result<std::shared_ptr<const Fabric>> fabric_named(const std::string& word, std::uint32_t nodes, const Settings& settings) {
+  if (!is_file(word)) {
+    auto made = make_template(word, nodes, settings);
+    return made ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(made))}
+                : std::unexpected(made.error());
+  }
+  if (!settings.empty()) {
+    return refuse(
+        format_text("--set fabric.{} is for a template; {} is a file, which says so itself", settings.begin()->first, word));
+  }
+  auto loaded = load_fabric(word, all_fabric_kinds());
+  return loaded ? Result<std::shared_ptr<const Fabric>>{std::make_shared<const Fabric>(*std::move(loaded.value))}
+                : std::unexpected(joined(loaded.errors));
+}
+
 Result<PlanInputs> read_plan_inputs(const PlanCommand& given) {
   if (!given.scenario.empty()) {
     return read_scenario(given);
@@ -255,9 +251,11 @@ Result<PlanInputs> read_plan_inputs(const PlanCommand& given) {
     LOOM_TRY(check_keys(inputs.fabric_settings, inputs.algorithm, kFinderKeys));
     return inputs;
   }
-  PlanCommand with_fabric = order;
-  with_fabric.fabric = order.fabric.empty() ? inputs.algorithm : order.fabric;
-  auto fabric = read_fabric_of(with_fabric, inputs);
+  std::uint32_t nodes = 0;
+  for (const PlannedJob& job : inputs.jobs) {
+    nodes += job.spec.node_count;
+  }
+  auto fabric = fabric_named(order.fabric.empty() ? inputs.algorithm : order.fabric, nodes, inputs.fabric_settings);
   if (!fabric) {
     return std::unexpected(std::move(fabric).error());
   }

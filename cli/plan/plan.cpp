@@ -3,20 +3,13 @@
 #include "cli/plan/plan.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
-#include <fstream>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "cli/command_line.hpp"
-#include "cli/plan/answer.hpp"
 #include "cli/plan/inputs.hpp"
-#include "cli/plan/plan_tables.hpp"
-#include "cli/plan/saved_plan.hpp"
+#include "cli/plan/lit_plan.hpp"
 #include "cli/plan/search.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
@@ -24,7 +17,6 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/topoopt/finder/finder_explain.hpp"
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
-#include "controller/schedule/job_alone.hpp"
 #include "controller/workload/fabric_settings.hpp"
 #include "core/text/format_text.hpp"
 
@@ -35,177 +27,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-/// Asks a solve to stop when its time is up.
-class Deadline {
- public:
-  explicit Deadline(Duration limit)
-      : watch_([this, limit] {
-          std::unique_lock lock(mutex_);
-          if (!over_.wait_for(lock, limit, [this] { return done_; })) {
-            stop_ = true;
-          }
-        }) {}
-  ~Deadline() {
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    over_.notify_one();
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-
-  Stop stop() const { return {&stop_}; }
-
- private:
-  std::atomic<bool> stop_{false};
-  bool done_ = false;
-  std::mutex mutex_;
-  std::condition_variable over_;
-  std::jthread watch_;  ///< last: it uses everything above
-};
-
-/// What a way of planning hands back.
-struct Planned {
-  PlanAnswer answer;
-  std::string drawing;                       ///< SVG; empty unless asked for
-  std::shared_ptr<const PlanResult> result;  ///< null: not lowered, so there is nothing to save
-  PlanTable links{};
-};
-
-Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
-  Intent intent;
-  for (std::size_t i = 0; i < inputs.jobs.size(); ++i) {
-    Job job{JobId{i + 1}, inputs.jobs[i].spec, {}, 0};
-    if (base != nullptr) {
-      const auto ranks = base->ranks.find(job.id);
-      if (ranks != base->ranks.end() && ranks->second.size() == job.spec.node_count) {
-        job.nodes = ranks->second;
-      }
-    }
-    intent.jobs.push_back(std::move(job));
-  }
-  return intent;
-}
-
-/// Sentences and a drawing, by the account that came with the schedule; without one the circuits alone are drawn.
-void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
-  const ScheduleAccount& account = result.schedule.account;
-  const std::string title = format_text("{} on {}", result.schedule.algorithm, inputs.fabric->name);
-  planned.answer.jumps = account.jumps;
-  if (account.wavelengths) {
-    planned.answer.wavelengths = account.wavelengths;
-  }
-  if (order.explain) {
-    planned.answer.explanation = account.why;
-    for (const JobSummary& job : account.why.empty() ? planned.answer.jobs : std::vector<JobSummary>{}) {
-      planned.answer.explanation.push_back(
-          format_text("job {}: {} stages of {} timeslots in sum; its first stage lights {} circuits", job.job.value, job.stages,
-                      job.timeslots, job.circuits));
-    }
-  }
-  if (order.plot.empty()) {
-    return;
-  }
-  const auto nodes = static_cast<std::uint32_t>(inputs.fabric->nodes.size());
-  planned.drawing = account.rings.empty() ? draw(drawing_of(result.plan.circuits, nodes, title))
-                                          : draw(RingsDrawing{title + ": wavelengths lit on each segment", account.rings,
-                                                              account.ring_load, account.ring_channels});
-}
-
-/// Each job over the schedule that it would be lit with, by the prediction that a lab's report has.
-std::vector<IterationAnswer> iterations_of(const Fabric& fabric, const PlanResult& result) {
-  std::vector<IterationAnswer> all;
-  const ScheduleTimings timings = timings_on(fabric, {}, *all_architectures().find(result.schedule.algorithm));
-  for (const JobSchedule& schedule : result.schedule.jobs) {
-    const auto job = std::ranges::find(result.intent.jobs, schedule.job, &Job::id);
-    if (job == result.intent.jobs.end()) {
-      continue;
-    }
-    const auto predicted = predict_placed(*job, schedule, timings);
-    all.push_back(predicted ? IterationAnswer{job->spec.name, predicted->iteration, predicted->compute, {}}
-                            : IterationAnswer{job->spec.name, std::nullopt, job->spec.compute, predicted.error().message});
-  }
-  return all;
-}
-
-PlanAnswer answer_of(const PlanInputs& inputs, const PlanResult& result, const Plan* base) {
-  PlanSummary summary = summary_of(result, base);
-  PlanAnswer answered;
-  answered.algorithm = summary.algorithm;
-  answered.fabric = inputs.fabric->name;
-  answered.subject = "on the wire of one iteration, the worst job";
-  answered.objective = summary.objective;
-  answered.bound = summary.bound;
-  answered.gap = summary.gap;
-  answered.elapsed_of = "place, schedule, lower, verify";
-  answered.circuits = summary.circuits;
-  answered.touched = summary.touched;
-  answered.kept = summary.kept;
-  answered.wavelengths = summary.slots;
-  answered.certificate = {true,
-                          summary.certificate.wavelength_isolated,
-                          summary.certificate.physically_isolated,
-                          static_cast<std::uint32_t>(summary.certificate.shared_amplifiers.size()),
-                          {}};
-  answered.jobs = std::move(summary.jobs);
-  answered.iterations = iterations_of(*inputs.fabric, result);
-  answered.assumptions = result.schedule.assumptions;
-  answered.assumptions.insert(answered.assumptions.end(), inputs.fabric->assumptions.begin(), inputs.fabric->assumptions.end());
-  return answered;
-}
-
-/// A fabric of another kind: say which algorithm it has.
-Error with_nearest(Error error, const PlanInputs& inputs) {
-  const std::string& own = inputs.fabric->architecture;
-  if (error.code == ErrorCode::unsupported && own != inputs.algorithm) {
-    error.message += all_architectures().find_scheduler(own) ? "; nearest: --algorithm " + own : std::string{};
-  }
-  return error;
-}
-
-Result<Planned> plan_through_pipeline(const PlanCommand& order, const PlanInputs& inputs) {
-  std::optional<BasePlan> base;
-  if (!order.base.empty()) {
-    auto read = read_base(order.base, inputs.fabric, inputs.algorithm);
-    if (!read) {
-      return std::unexpected(with_nearest(std::move(read).error(), inputs));
-    }
-    base = *std::move(read);
-  }
-  auto intent = intent_of(inputs, base ? &*base : nullptr);
-  if (!intent) {
-    return std::unexpected(std::move(intent).error());
-  }
-  PlanRequest request;
-  request.fabric = inputs.fabric;
-  request.base = base ? base->plan : nullptr;
-  request.intent = *std::move(intent);
-  request.revision = Revision{base ? 2U : 1U};
-  request.next_circuit = base ? base->next_circuit : CircuitId{1};
-  request.algorithm = inputs.algorithm;
-  request.budget.wants_account = order.explain || !order.plot.empty();
-  std::optional<Deadline> deadline;
-  if (!order.deadline.empty()) {
-    const auto limit = parse_duration(order.deadline);
-    if (!limit) {
-      return std::unexpected(limit.error());
-    }
-    request.budget.stop = deadline.emplace(*limit).stop();
-  }
-  const auto begin = Clock::now();
-  auto made = make_plan(all_architectures(), request);
-  const double elapsed = milliseconds_since(begin);
-  if (!made) {
-    return std::unexpected(with_nearest(std::move(made).error(), inputs));
-  }
-  Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
-  planned.answer.elapsed_ms = elapsed;
-  account_for(order, inputs, **made, planned);
-  planned.links = order.links.empty() ? PlanTable{} : circuit_table(*inputs.fabric, (*made)->schedule);
-  return planned;
 }
 
 /// TopoOpt's finder by itself: a topology of the job's own, wired from nothing.
@@ -272,35 +93,6 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   return planned;
 }
 
-Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, const Planned& planned) {
-  if (!order.output.empty() && planned.result != nullptr) {
-    LOOM_TRY(write_plan(order.output, *inputs.fabric, *planned.result));
-    print_note(format_text("saved to {}; plan a change of it: --base {}", order.output, order.output));
-  }
-  if (!order.links.empty()) {
-    LOOM_TRY(write_table(order.links, planned.links));
-    print_note(format_text("{} circuits listed in {}", planned.links.rows.size(), order.links));
-  }
-  if (!order.forwarding.empty()) {
-    LOOM_TRY(write_table(order.forwarding, forwarding_table(planned.result->schedule)));
-    print_note("forwarding listed in " + order.forwarding);
-  }
-  if (!order.wiring.empty()) {
-    LOOM_TRY(write_table(order.wiring, wiring_table(*inputs.fabric, planned.result->plan)));
-    print_note("wiring listed in " + order.wiring);
-  }
-  if (!order.plot.empty()) {
-    std::ofstream file(order.plot, std::ios::binary);
-    file << planned.drawing;
-    file.flush();
-    if (!file) {
-      return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
-    }
-    print_note("drawn to " + order.plot);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<PlanAnswer> answer_to(const PlanCommand& order) {
@@ -316,7 +108,7 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
             "--bandwidth {} is for TopoOpt without a fabric; fabric {} says its rates itself; nearest: --set fabric.rate=...",
             order.bandwidth, inputs->fabric->name));
   }
-  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_through_pipeline(order, *inputs);
+  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_in_light(order, *inputs);
   if (!planned) {
     return std::unexpected(std::move(planned).error());
   }
@@ -372,8 +164,9 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;
   verb->add_flag("--search", search.wanted, "TopoOpt: strategy and topology together, by a Markov chain");
-  verb->add_option("--model", search.model,
-                   "Your own layers (.yaml, .json); with --search: candle-16, dlrm-16, bert-16, vgg16-16, or -128");
+  verb->add_option(
+      "--model", search.model,
+      "Your own layers (.yaml, .json); with --search also a name: of the zoo, or measured ones (dlrm-16, ..., -128)");
   verb->add_option("--measures", search.measures, "File of measured times, instead of the model's in --data");
   verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
   verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
@@ -381,12 +174,14 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");
   verb->add_option("--seed", search.seed, "Of the first chain");
   verb->add_option("--save", search.save, "Keep the search in this file");
+  verb->add_option("--graph", search.graph, "Write the found strategy as a TopoOpt task graph (.fbuf), for loom job submit");
   verb->add_option("--resume", search.resume, "Go on from such a file");
   verb->footer(
       "loom plan vgg19 --nodes 1024 --fabric configs/fabrics/sip_ring_1024.yaml --explain --plot rings.svg\n"
       "loom plan dlrm --nodes 16 --algorithm topoopt --bandwidth 400G --set fabric.degree=4 --explain\n"
       "loom plan --demand bytes.csv --fabric topoopt --links circuits.csv\n"
-      "loom plan --search --model candle-16 --bandwidth 400G --save candle.json --deadline 30s");
+      "loom plan --search --model candle-16 --bandwidth 400G --save candle.json --deadline 30s\n"
+      "loom plan --search --model gpt2-xl --nodes 16 --bandwidth 400G --graph gpt2.fbuf -o gpt2.json");
   line.when(*verb, plan, order);
 }
 

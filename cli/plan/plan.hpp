@@ -20,7 +20,7 @@ class CommandLine;
 
 struct SearchCommand {
   bool wanted = false;
-  std::string model;                  ///< of topoopt_model_names(); empty: the first workload named
+  std::string model;                  ///< of topoopt_model_names(), the zoo, or a file; empty: the first workload named
   std::string measures;               ///< file; empty: the model's in the data folder
   std::string data;                   ///< folder with measures/
   std::uint64_t steps = 0;            ///< proposals a chain; 0: 20000, or what a resumed file says
@@ -29,6 +29,7 @@ struct SearchCommand {
   std::optional<std::uint64_t> seed;  ///< of chain 0; none: 1, or what a resumed file says
   std::string save;
   std::string resume;
+  std::string graph;  ///< file of the strategy's task graph, as TopoOpt's simulators read them
 };
 
 inline constexpr const char* kPlanBandwidth = "100G";

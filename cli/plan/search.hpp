@@ -11,14 +11,17 @@
 
 #include "cli/plan/plan.hpp"
 #include "controller/architectures/topoopt/search/alternating.hpp"
+#include "controller/workload/settings.hpp"
 
 namespace loom::cli {
 
 /// A search as it stands: what is saved and resumed.
 struct Search {
   std::string model;
-  std::string measures;   ///< digest of the times, so that a file of another measurement is refused
-  SearchOptions options;  ///< of chain 0; chain k has seed + k
+  std::uint32_t nodes = 0;  ///< 0: the model's own
+  Settings settings;        ///< of the model
+  std::string measures;     ///< digest of the times, so that a file of other ones is refused
+  SearchOptions options;    ///< of chain 0; chain k has seed + k
   BitRate link{};
   std::vector<SearchState> chains;
 };

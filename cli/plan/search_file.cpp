@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "lightloom-search";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr std::size_t kChainsMost = 1'024;
 
 Json json_of(const TopologyParts& parts) {
@@ -225,6 +225,10 @@ Result<Search> search_of(const Json& root, const std::string& source) {
   Reader reader;
   Search search;
   search.model = root.at("model").get<std::string>();
+  search.nodes = reader.small(root, "nodes", 0);
+  for (const auto& [key, value] : root.at("settings").items()) {
+    search.settings[key] = value.get<std::string>();
+  }
   search.measures = root.at("measures").get<std::string>();
   search.link = {root.at("link_bps").get<std::int64_t>()};
   search.options = reader.options(root.at("options"));
@@ -272,6 +276,8 @@ std::string text_of(const Search& search) {
   const Json root{{"format", kFormat},
                   {"version", kVersion},
                   {"model", search.model},
+                  {"nodes", search.nodes},
+                  {"settings", search.settings},
                   {"measures", search.measures},
                   {"link_bps", search.link.bits_per_second},
                   {"options", json_of(search.options)},

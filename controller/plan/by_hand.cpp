@@ -2,6 +2,7 @@
 #include "controller/plan/by_hand.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -137,20 +138,36 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
 
 }  // namespace
 
-void leave_out_pinned(Demand& demand, const Intent& intent) {
-  std::erase_if(demand.jobs, [&](const JobDemand& job) {
-    return std::any_of(intent.pinned.begin(), intent.pinned.end(), [&](const JobSchedule& pin) { return pin.job == job.job; });
-  });
+Demand take_pinned(Demand& demand, const Intent& intent) {
+  const auto is_free = [&](const JobDemand& job) {
+    return std::ranges::find(intent.pinned, job.job, &JobSchedule::job) == intent.pinned.end();
+  };
+  const auto first = std::stable_partition(demand.jobs.begin(), demand.jobs.end(), is_free);
+  Demand taken;
+  taken.jobs.assign(std::make_move_iterator(first), std::make_move_iterator(demand.jobs.end()));
+  demand.jobs.erase(first, demand.jobs.end());
+  return taken;
 }
 
-void add_pinned(Schedule& schedule, const Intent& intent) {
+Result<void> add_pinned(Schedule& schedule, const Intent& intent, const Demand& wanted, const Architecture* own) {
   for (const JobSchedule& pin : intent.pinned) {
-    if (has_job(intent, pin.job)) {
-      schedule.jobs.push_back(pin);
+    if (!has_job(intent, pin.job)) {
+      continue;
     }
+    schedule.jobs.push_back(pin);
+    const auto job = std::ranges::find(wanted.jobs, pin.job, &JobDemand::job);
+    if (own == nullptr || own->forward_over == nullptr || job == wanted.jobs.end()) {
+      continue;
+    }
+    auto forwarded = own->forward_over(*job, pin);
+    if (!forwarded) {
+      return std::unexpected(std::move(forwarded).error());
+    }
+    schedule.jobs.back().forwarding = *std::move(forwarded);
   }
   std::sort(schedule.jobs.begin(), schedule.jobs.end(),
             [](const JobSchedule& a, const JobSchedule& b) { return a.job < b.job; });
+  return {};
 }
 
 Result<void> apply_overrides(const Fabric& fabric, const Intent& intent, const Plan* base, Plan& plan) {

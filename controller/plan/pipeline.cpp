@@ -146,12 +146,12 @@ class Pipeline {
       return std::unexpected(std::move(intent).error());
     }
     Demand demand = estimate(*intent, base_);
-    leave_out_pinned(demand, *intent);
+    const Demand pinned = take_pinned(demand, *intent);
     auto schedule = scheduler_(fabric_, demand, *intent, request_.budget);
     if (!schedule) {
       return std::unexpected(std::move(schedule).error());
     }
-    add_pinned(*schedule, *intent);
+    LOOM_TRY(add_pinned(*schedule, *intent, pinned, own_));
     std::vector<LeftOut> left_out = unusable_->leave_out(*intent, *schedule);
     auto result = judged(*intent, *std::move(schedule));
     if (!result) {

@@ -43,6 +43,10 @@ using ShareOut = void(const Fabric& fabric, const std::vector<JobId>& arrived, I
 /// Makes the entry of the comparison that is under way in `builder`; errors are kept there.
 using ArenaEntryMaker = void(ArenaBuilder& builder);
 
+/// Who passes on what over the circuits of a schedule that an operator gave (Intent::pinned): its own table where that still
+/// serves the job, else one for the circuits as they are. Errors: out_of_range (kRoutesPerJob).
+using ForwardOver = Result<ForwardingTable>(const JobDemand& job, const JobSchedule& given);
+
 /// What a job may ask of its architecture: `--set KEY=VALUE`.
 struct JobOption {
   std::string_view key;
@@ -65,6 +69,7 @@ struct Architecture {
   /// Nodes that a fabric of the template has for `needed` nodes of jobs. None: as many.
   std::uint32_t (*whole_nodes)(std::uint32_t needed, const Settings& template_settings) = nullptr;
   Bytes node_memory{};         ///< that a job's model must fit where nobody says more; 0: not looked at
+  ForwardOver* forward_over = nullptr;  ///< none: a given schedule keeps its table
   bool wires_servers = false;  ///< also plans without a fabric: a topology by itself, servers wired straight to each other
   ArenaEntryMaker* compare = nullptr;
   std::span<const std::string_view> compare_keys{};  ///< of `--set fabric.KEY=VALUE`, beside those of every link

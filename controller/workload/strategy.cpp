@@ -65,6 +65,9 @@ std::uint32_t shared_samples(std::uint32_t samples, std::uint32_t producer_parts
 }
 
 Duration in_server_reduce(Bytes bytes, const InServer& server) {
+  if (server.gpus < 2) {
+    return Duration{0};
+  }
   const double bytes_per_ns = static_cast<double>(server.rate.bits_per_second) / 8e9;
   return Duration{std::llround(2.0 * static_cast<double>(bytes.count) / server.gpus / bytes_per_ns)};
 }

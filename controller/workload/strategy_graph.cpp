@@ -125,7 +125,7 @@ class Layout {
       late_.clear();
       const std::size_t first_edge = edges_.size();
       for (const std::uint32_t input : of.inputs) {
-        const std::int64_t a_sample = output_bytes(ops_.operators[input]).count * ops_.operators[input].copies;
+        const std::int64_t a_sample = moved_bytes(ops_, input, op);
         overlaps(strategy_[input], strategy_[op], [&](std::uint32_t a, std::uint32_t b, std::uint32_t samples) {
           move(forward_[input][a], node_of(strategy_[input], a), b | kPart, node_of(strategy_[op], b), {a_sample * samples});
         });
@@ -145,10 +145,10 @@ class Layout {
     }
     backward_.resize(ops);
     for (std::uint32_t op = ops; op-- > 0;) {
-      const std::int64_t a_sample = output_bytes(ops_.operators[op]).count * ops_.operators[op].copies;
       late_.clear();
       const std::size_t first_edge = edges_.size();
       for (const std::uint32_t consumer : consumers[op]) {
+        const std::int64_t a_sample = moved_bytes(ops_, op, consumer);
         overlaps(strategy_[op], strategy_[consumer], [&](std::uint32_t a, std::uint32_t b, std::uint32_t samples) {
           move(backward_[consumer][b], node_of(strategy_[consumer], b), a | kPart, node_of(strategy_[op], a),
                {a_sample * samples});

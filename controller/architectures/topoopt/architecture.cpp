@@ -17,8 +17,27 @@
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 2> kOfTheFinder{"seed", "variant"};
-constexpr std::array<std::string_view, 4> kKeys{"degree", "light", "seed", "variant"};
+constexpr std::array<std::string_view, 9> kOfTheFinder{"discount", "matching", "paths", "primes_beyond", "ring_directions",
+                                                       "seed",     "share",    "split", "variant"};
+constexpr std::array<std::string_view, 11> kKeys{"degree",          "discount", "light", "matching", "paths",  "primes_beyond",
+                                                 "ring_directions", "seed",     "share", "split",    "variant"};
+
+/// What a job may say of the topology that is found for it.
+constexpr std::array<JobOption, 9> kOptions{
+    {{"ring_directions", "rings of its topology both-ways | one-way"},
+     {"discount", "of a pair's demand a link: halving | harmonic"},
+     {"matching", "of pairs: exact | greedy; exact up to 128 servers"},
+     {"paths", "shortest ways kept a pair, 1 .. 64"},
+     {"primes_beyond", "servers from which on ring candidates are 1 and primes"},
+     {"seed", "of ties"},
+     {"share", "of rings among group sizes: as-in-paper | as-in-code"},
+     {"split", "of links between rings and pairs: as-in-paper | as-in-code-2021 | as-in-code"},
+     {"variant", "of the topology finder: as-in-paper | as-in-code-2021 | as-in-code"}}};
+
+Result<void> check_finder_options(const JobSpec& spec) {
+  const auto options = finder_options(spec.options);
+  return options ? Result<void>{} : std::unexpected(options.error());
+}
 
 /// The schedule of its own scheduler, on switches large enough for all servers.
 void light_topology(ArenaBuilder& builder, std::uint32_t degree) {
@@ -68,6 +87,9 @@ const Architecture kTopoopt{.name = "topoopt",
                             .summary = "a topology of its own a job, whose servers forward",
                             .fabric = &kTopooptTemplate,
                             .schedule = &schedule_topoopt,
+                            .options = kOptions,
+                            .check_options = check_finder_options,
+                            .forward_over = &forward_over_given,
                             .wires_servers = true,
                             .compare = enter_topoopt,
                             .compare_keys = kKeys};

@@ -83,6 +83,9 @@ class Walk {
   void add_group(const ReduceDemand& group) {
     const auto size = static_cast<std::uint32_t>(group.members.size());
     const double bits = 8 * static_cast<double>(group.bytes) * 2 * (size - 1) / size;
+    if (topology_ == nullptr && add_lit_rings(group, bits)) {
+      return;
+    }
     if (topology_ == nullptr || stride_of_group(demand_.nodes, group.members) == 0) {
       for (std::uint32_t i = 0; i < size; ++i) {
         go({group.members[i], group.members[(i + 1) % size]}, bits);
@@ -99,6 +102,19 @@ class Walk {
         take(std::move(path), bits / static_cast<double>(rings.size()));
       }
     }
+  }
+
+  /// Whether there are such.
+  bool add_lit_rings(const ReduceDemand& group, double bits) {
+    const auto is_lit = [&](std::uint32_t from, std::uint32_t to) { return has_link(links_, from, to); };
+    const std::vector<std::uint32_t> strides = ring_strides_over(group.members, is_lit);
+    const std::size_t size = group.members.size();
+    for (const std::uint32_t stride : strides) {
+      for (std::size_t i = 0; i < size; ++i) {
+        take({group.members[i], group.members[(i + stride) % size]}, bits / static_cast<double>(strides.size()));
+      }
+    }
+    return !strides.empty();
   }
 
   void go(Ends ends, double bits) {
@@ -157,6 +173,11 @@ Result<JobRoutes> routes_of(Walk walk, const std::vector<NodeId>& nodes) {
 }
 
 }  // namespace
+
+bool has_link(const std::vector<DirectLink>& links, std::uint32_t from, std::uint32_t to) {
+  const auto link = std::lower_bound(links.begin(), links.end(), DirectLink{from, to, 0});
+  return link != links.end() && link->from == from && link->to == to;
+}
 
 Result<JobRoutes> routes_of_job(const FinderDemand& demand, const DirectTopology& topology, const std::vector<NodeId>& nodes,
                                 std::uint64_t seed) {

@@ -25,8 +25,28 @@ struct JobRoutes {
 Result<JobRoutes> routes_of_job(const FinderDemand& demand, const DirectTopology& topology, const std::vector<NodeId>& nodes,
                                 std::uint64_t seed);
 
-/// The same over links as they are, ascending, of which no topology is known: everybody takes the shortest way, groups in the
-/// order of their members. Pairs that the links do not join are left out.
+/// Strides of the rings of a group, each prime to its size, all of whose pairs `has` (of two ranks).
+template <class Has>
+std::vector<std::uint32_t> ring_strides_over(std::span<const std::uint32_t> members, const Has& has) {
+  const auto size = static_cast<std::uint32_t>(members.size());
+  std::vector<std::uint32_t> strides;
+  for (std::uint32_t stride = 1; stride < size; ++stride) {
+    bool fits = std::gcd(stride, size) == 1;
+    for (std::uint32_t i = 0; fits && i < size; ++i) {
+      fits = has(members[i], members[(i + stride) % size]);
+    }
+    if (fits) {
+      strides.push_back(stride);
+    }
+  }
+  return strides;
+}
+
+/// Whether there is a link; `links` ascending.
+bool has_link(const std::vector<DirectLink>& links, std::uint32_t from, std::uint32_t to);
+
+/// The same over links as they are, ascending, of which no topology is known: everybody takes the shortest way, groups go round
+/// all rings that are lit whole, without one in the order of their members. Pairs that the links do not join are left out.
 Result<JobRoutes> routes_over(const FinderDemand& demand, const std::vector<DirectLink>& links,
                               const std::vector<NodeId>& nodes, std::uint64_t seed);
 

@@ -8,6 +8,7 @@
 
 #include "controller/architectures/topoopt/duplex.hpp"
 #include "controller/architectures/topoopt/finder/finder_explain.hpp"
+#include "controller/architectures/topoopt/finder/finder_settings.hpp"
 #include "controller/architectures/topoopt/interfaces.hpp"
 #include "controller/architectures/topoopt/job_routes.hpp"
 #include "controller/architectures/topoopt/kept_links.hpp"
@@ -25,17 +26,26 @@ using NoLinks = std::vector<PlacedLink>;
 std::string name_of(const JobDemand& job) { return format_text("infeasible: job {}", job.job.value); }
 
 Result<FinderOptions> options_for(const Fabric& fabric, const Cabling& cabling, const JobDemand& job) {
-  FinderOptions options = as_in_paper(cabling.degree());
-  options.seed = kSeed;
-  options.matching = job.nodes.size() <= kExactNodes ? MatchingMethod::exact : MatchingMethod::greedy;
-  if (cabling.degree() == 1) {
-    options.directions = RingDirections::one_way;
-    if (fabric.return_path == ReturnPath::optical && job.nodes.size() > 2) {
-      return fail(ErrorCode::infeasible,
-                  format_text("{} has {} servers of one interface each: a ring one way has no light back, and {} returns over "
-                              "light; nearest: 2 servers, or servers of 2 interfaces",
-                              name_of(job), job.nodes.size(), fabric.name));
-    }
+  Settings said{job.options.begin(), job.options.end()};
+  said["degree"] = std::to_string(cabling.degree());
+  said.emplace("seed", std::to_string(kSeed));
+  said.emplace("matching", job.nodes.size() <= kExactNodes ? "exact" : "greedy");
+  said.emplace("ring_directions", cabling.degree() == 1 ? "one-way" : "both-ways");
+  const auto read = finder_options(said);
+  if (!read) {
+    return fail(read.error().code, format_text("job {}: {}", job.job.value, read.error().message));
+  }
+  const FinderOptions& options = *read;
+  if (cabling.is_duplex && options.directions == RingDirections::one_way && cabling.degree() > 1) {
+    return fail(ErrorCode::infeasible, format_text("{}: ring_directions=one-way, but a link of {} is duplex on one interface "
+                                                   "at each end; nearest: ring_directions=both-ways",
+                                                   name_of(job), fabric.name));
+  }
+  if (cabling.degree() == 1 && fabric.return_path == ReturnPath::optical && job.nodes.size() > 2) {
+    return fail(ErrorCode::infeasible,
+                format_text("{} has {} servers of one interface each: a ring one way has no light back, and {} returns over "
+                            "light; nearest: 2 servers, or servers of 2 interfaces",
+                            name_of(job), job.nodes.size(), fabric.name));
   }
   return options;
 }
@@ -48,7 +58,8 @@ class TopooptScheduler {
   Result<Schedule> run(const Demand& demand) {
     schedule_.algorithm = "topoopt";
     schedule_.assumptions = {
-        "topoopt: finder as in the paper; a job's topology is static, servers forward for pairs without a circuit",
+        "topoopt: finder as in the paper but for what a job asks of it; a job's topology is static, servers forward for pairs "
+        "without a circuit",
         cabling_.is_duplex ? "topoopt: a link is duplex on one interface at each end"
                            : "topoopt: the two directions of a link may be on different interfaces of its servers"};
     if (cabling_.has_panels()) {
@@ -64,6 +75,25 @@ class TopooptScheduler {
       schedule_.wires = wiring.wires();
     }
     return std::move(schedule_);
+  }
+
+  /// What lay_topology promises.
+  Result<JobSchedule> lay(const JobDemand& job, const DirectTopology& topology) {
+    LOOM_TRY(check_nodes(job));
+    std::vector<std::uint32_t> sends(topology.nodes);
+    for (const DirectLink& link : topology.links()) {
+      sends[link.from] += link.count;
+    }
+    const auto most = std::max_element(sends.begin(), sends.end());
+    if (*most > cabling_.degree()) {
+      return fail(
+          ErrorCode::infeasible,
+          format_text("{}: its topology has {} links from server {}, {} has {} interfaces a server; nearest: a topology of "
+                      "degree {}",
+                      name_of(job), *most, most - sends.begin(), fabric_.name, cabling_.degree(), cabling_.degree()));
+    }
+    add_schedule(job, place(topology, held_links(job)), {});
+    return std::move(schedule_.jobs.back());
   }
 
  private:
@@ -293,6 +323,58 @@ class TopooptScheduler {
   Schedule schedule_;
 };
 
+/// By rank, ascending; circuits of nodes that the job does not have are nobody's.
+std::vector<DirectLink> links_of(const JobDemand& job, const JobSchedule& given) {
+  std::map<NodeId, std::uint32_t> rank;
+  for (std::uint32_t i = 0; i < job.nodes.size(); ++i) {
+    rank[job.nodes[i]] = i;
+  }
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> counts;
+  for (const Stage& stage : given.stages) {
+    for (const Timeslot& timeslot : stage.timeslots) {
+      for (const Circuit& circuit : timeslot.circuits) {
+        const auto from = rank.find(circuit.source);
+        const auto to = rank.find(circuit.destination);
+        if (from != rank.end() && to != rank.end()) {
+          ++counts[{from->second, to->second}];
+        }
+      }
+    }
+  }
+  std::vector<DirectLink> links;
+  for (const auto& [ends, count] : counts) {
+    links.push_back({ends.first, ends.second, count});
+  }
+  return links;
+}
+
+bool still_serves(const ForwardingTable& table, const JobDemand& job, const FinderDemand& demand,
+                  const std::vector<DirectLink>& links) {
+  if (table.nodes != job.nodes) {
+    return false;
+  }
+  const auto is_lit = [&](std::uint32_t from, std::uint32_t to) { return has_link(links, from, to); };
+  bool all_lit = true;
+  table.for_each([&](std::uint32_t source, std::uint32_t destination, std::span<const std::uint32_t> through) {
+    std::uint32_t at = source;
+    for (const std::uint32_t next : through) {
+      all_lit = all_lit && is_lit(at, next);
+      at = next;
+    }
+    all_lit = all_lit && is_lit(at, destination);
+  });
+  const auto is_known = [&](std::uint32_t from, std::uint32_t to) {
+    return is_lit(from, to) || !table.through(from, to).empty();
+  };
+  return all_lit &&
+         std::ranges::all_of(
+             demand.pairs,
+             [&](const PairDemand& pair) { return pair.bytes == 0 || is_known(pair.source, pair.destination); }) &&
+         std::ranges::all_of(demand.reduces, [&](const ReduceDemand& group) {
+           return group.bytes == 0 || group.members.size() < 2 || !ring_strides_over(group.members, is_known).empty();
+         });
+}
+
 }  // namespace
 
 Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, const Intent&, Budget budget) {
@@ -301,6 +383,38 @@ Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, co
     return std::unexpected(cabling.error());
   }
   return TopooptScheduler(fabric, *cabling, budget).run(demand);
+}
+
+Result<JobSchedule> lay_topology(const Fabric& fabric, const JobDemand& job, const DirectTopology& topology) {
+  const auto cabling = read_cabling(fabric);
+  if (!cabling) {
+    return std::unexpected(cabling.error());
+  }
+  if (cabling->has_panels()) {
+    return fail(
+        ErrorCode::unsupported,
+        format_text("{}: its look-ahead panels are wired by a robot that only the scheduler leads; nearest: a fabric of "
+                    "circuit switches",
+                    fabric.name));
+  }
+  if (job.nodes.size() != topology.nodes) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("job {} has {} servers, its topology {}", job.job.value, job.nodes.size(), topology.nodes));
+  }
+  return TopooptScheduler(fabric, *cabling, {}).lay(job, topology);
+}
+
+Result<ForwardingTable> forward_over_given(const JobDemand& job, const JobSchedule& given) {
+  auto demand = finder_demand(job);
+  if (!demand) {
+    return std::unexpected(std::move(demand).error());
+  }
+  const std::vector<DirectLink> links = links_of(job, given);
+  if (still_serves(given.forwarding, job, *demand, links)) {
+    return given.forwarding;
+  }
+  auto routes = routes_over(*demand, links, job.nodes, kSeed);
+  return routes ? Result<ForwardingTable>{std::move(routes->forwarded)} : std::unexpected(std::move(routes).error());
 }
 
 }  // namespace loom

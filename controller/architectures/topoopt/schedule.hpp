@@ -19,4 +19,14 @@ namespace loom {
 /// interfaces are needed), out_of_range, timed_out. Each names the job and the nearest feasible request.
 Result<Schedule> schedule_topoopt(const Fabric& fabric, const Demand& demand, const Intent& intent, Budget budget);
 
+/// Architecture::forward_over: the given table while each of its ways is lit, every pair of the demand has a circuit or a row
+/// in it, and every group a ring of such; else shortest ways over what is lit, groups round the rings that the light has.
+Result<ForwardingTable> forward_over_given(const JobDemand& job, const JobSchedule& given);
+
+/// A topology that somebody else found (a search), as one stage that stays lit: what may be pinned (Intent::pinned). Its links
+/// on the interfaces of the job's nodes as schedule_topoopt would place its own; who forwards is left to forward_over_given.
+/// Errors: invalid_argument (not the job's number of nodes), infeasible (more links at a node than it has interfaces; servers
+/// of two blocks), unsupported (no TopoOpt fabric; look-ahead panels, whose robot only the scheduler leads).
+Result<JobSchedule> lay_topology(const Fabric& fabric, const JobDemand& job, const DirectTopology& topology);
+
 }  // namespace loom

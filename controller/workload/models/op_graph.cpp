@@ -1,6 +1,7 @@
 // What makes an operator graph lawful.
 #include "controller/workload/models/op_graph.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "core/limits.hpp"
@@ -13,9 +14,9 @@ std::unexpected<Error> refuse(const OpGraph& graph, std::size_t at, ErrorCode co
   return fail(code, format_text("operator graph '{}', operator {} '{}': {}", graph.name, at, graph.operators[at].name, what));
 }
 
-/// Whether the product of the shape, 4 bytes an element, times `factor` stays below the limit.
+/// Whether the product of the shape and the bytes of an element, times `factor` stays below the limit.
 bool is_movable(const Operator& of, std::int64_t factor) {
-  std::int64_t left = limits::kCollectiveBytes / 4 / factor;
+  std::int64_t left = limits::kCollectiveBytes / of.element_bytes / factor;
   for (const std::uint32_t extent : of.shape) {
     left /= extent;
   }
@@ -25,11 +26,17 @@ bool is_movable(const Operator& of, std::int64_t factor) {
 }  // namespace
 
 Bytes output_bytes(const Operator& of) {
-  std::int64_t bytes = 4;
+  std::int64_t bytes = of.element_bytes;
   for (const std::uint32_t extent : of.shape) {
     bytes *= extent;
   }
   return {bytes};
+}
+
+std::int64_t moved_bytes(const OpGraph& graph, std::uint32_t producer, std::uint32_t consumer) {
+  const Operator& from = graph.operators[producer];
+  const double part = from.sees * graph.operators[consumer].sees;
+  return std::llround(static_cast<double>(output_bytes(from).count * from.copies) * part);
 }
 
 Bytes parameter_bytes(const Operator& of) { return std::accumulate(of.parameters.begin(), of.parameters.end(), Bytes{}); }
@@ -57,8 +64,11 @@ Result<void> check(const OpGraph& graph) {
         return refuse(graph, at, ErrorCode::invalid_argument, "an empty output");
       }
     }
-    if (of.shape.empty() || of.copies == 0) {
-      return refuse(graph, at, ErrorCode::invalid_argument, of.copies == 0 ? "0 copies of its output" : "no shape");
+    if (!(of.sees > 0 && of.sees <= 1)) {
+      return refuse(graph, at, ErrorCode::out_of_range, "it sees a part of the samples that is not within 0 .. 1");
+    }
+    if (of.shape.empty() || of.copies == 0 || of.element_bytes == 0) {
+      return refuse(graph, at, ErrorCode::invalid_argument, of.shape.empty() ? "no shape" : "0 copies of its output, or elements of 0 bytes");
     }
     if (!is_movable(of, std::int64_t{graph.samples} * of.copies)) {
       return refuse(graph, at, ErrorCode::out_of_range,

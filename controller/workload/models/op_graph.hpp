@@ -20,6 +20,8 @@ struct Operator {
   std::vector<std::uint32_t> inputs;  ///< earlier operators, one entry a tensor; data from outside is not listed
   std::vector<Bytes> parameters;      ///< one entry a tensor: weights, bias
   std::uint32_t copies = 1;           ///< the output counts so often when it is moved
+  std::uint32_t element_bytes = 4;    ///< of the output
+  double sees = 1;                    ///< part of the samples that pass it: an expert's, of a mixture
   bool is_divisible = true;           ///< otherwise one node computes it whole
 };
 
@@ -31,12 +33,15 @@ struct OpGraph {
   std::vector<Operator> operators;
 };
 
-/// Bytes of the output of one sample, 4 an element.
+/// Bytes of the output of one sample that passes it.
 Bytes output_bytes(const Operator& of);
+/// Bytes that a sample of the iteration moves from an operator to one behind it: copies counted, and of experts the part of the
+/// samples that they see.
+std::int64_t moved_bytes(const OpGraph& graph, std::uint32_t producer, std::uint32_t consumer);
 Bytes parameter_bytes(const Operator& of);
 
 /// Errors, each naming the operator: invalid_argument (no operators, no samples, an input that is not earlier, no shape),
-/// out_of_range (kNodes, elements or parameters beyond kCollectiveBytes).
+/// out_of_range (kNodes, elements or parameters beyond kCollectiveBytes, a part of the samples outside 0 .. 1).
 Result<void> check(const OpGraph& graph);
 
 /// docs/systems/topoopt.md#models: "candle-16", "dlrm-16", "bert-16", "vgg16-16" (shared cluster, 16 servers) and the same with

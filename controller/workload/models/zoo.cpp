@@ -10,6 +10,7 @@
 #include "controller/workload/import/import.hpp"
 #include "controller/workload/import/model_file.hpp"
 #include "controller/workload/import/tables.hpp"
+#include "controller/workload/load_graph.hpp"
 #include "controller/workload/models/compute_time.hpp"
 #include "controller/workload/parallel.hpp"
 #include "core/limits.hpp"
@@ -333,6 +334,9 @@ Result<JobSpec> load_demand(std::string_view path, const WorkloadSettings& setti
 Result<JobSpec> load_without_options(std::string_view name_or_path, const WorkloadSettings& settings) {
   if (is_demand_file(name_or_path)) {
     return load_demand(name_or_path, settings);
+  }
+  if (name_or_path.ends_with(".fbuf") && !is_name(name_or_path)) {
+    return job_of_iteration(load_task_graph(name_or_path, settings), false);
   }
   if (is_model_file(name_or_path)) {
     return job_of_iteration(graph_of_model_file(name_or_path, settings), keeps_last_instant(true, settings.values));

@@ -44,9 +44,9 @@ Result<JobSpec> make_workload(std::string_view name, const WorkloadSettings& set
 /// Takes those of `keys` out of `values`: what is asked of the fabric's architecture, not of the workload.
 JobOptions take_options(Settings& values, std::span<const std::string_view> keys);
 
-/// A name of the zoo, or a path: of a model file; of a demand or of a trace, whose node count must agree with `settings.nodes`
-/// where that is not 0 and whose only key is compute_ms. Errors: as make_workload, graph_of_model_file, read_demand_file and
-/// import_trace.
+/// A name of the zoo, or a path: of a model file; of a task graph (.fbuf); of a demand or of a trace, whose node count must
+/// agree with `settings.nodes` where that is not 0 and whose only key is compute_ms. Errors: as make_workload,
+/// graph_of_model_file, read_demand_file and import_trace.
 Result<JobSpec> load_workload(std::string_view name_or_path, const WorkloadSettings& settings);
 
 }  // namespace loom

@@ -68,7 +68,7 @@ FinderDemand demand_of(const OpGraph& graph, const Strategy& strategy) {
     }
     for (const std::uint32_t input : graph.operators[op].inputs) {
       const OpPlacement& from = strategy[input];
-      const std::int64_t a_sample = output_bytes(graph.operators[input]).count * graph.operators[input].copies;
+      const std::int64_t a_sample = moved_bytes(graph, input, op);
       for (std::uint32_t b = 0; b < to.parts; ++b) {
         for (std::uint32_t a = b * from.parts / to.parts; a <= ((b + 1) * from.parts - 1) / to.parts; ++a) {
           const std::uint32_t source = from.first + a * (nodes / from.parts);

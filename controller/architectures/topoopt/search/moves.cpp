@@ -15,7 +15,8 @@ Moves::Moves(const OpGraph& graph, const OpTimes& times, const MoveOptions& opti
     : graph_(graph), times_(times), options_(options), neighbours_(graph.operators.size()) {
   for (std::uint32_t op = 0; op < graph.operators.size(); ++op) {
     for (const std::uint32_t input : graph.operators[op].inputs) {
-      const auto bytes = static_cast<double>(output_bytes(graph.operators[input]).count);
+      const Operator& from = graph.operators[input];
+      const double bytes = static_cast<double>(output_bytes(from).count) * from.sees * graph.operators[op].sees;
       neighbours_[op].push_back({input, bytes});
       neighbours_[input].push_back({op, bytes});
     }

@@ -29,8 +29,7 @@ StrategyClock::StrategyClock(const OpGraph& graph, const OpTimes& times, const I
   consumers_.resize(ops_);
   for (std::uint32_t op = 0; op < ops_; ++op) {
     for (const std::uint32_t input : graph.operators[op].inputs) {
-      const Operator& from = graph.operators[input];
-      const Edge edge{input, op, static_cast<double>(output_bytes(from).count) * from.copies};
+      const Edge edge{input, op, static_cast<double>(moved_bytes(graph, input, op))};
       inputs_[op].push_back(edge);
       consumers_[input].push_back(edge);
     }

@@ -1,0 +1,238 @@
+// Intent to verified plan, and plan to answer.
+#include "cli/plan/lit_plan.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "cli/plan/saved_plan.hpp"
+#include "cli/render/answer.hpp"
+#include "cli/render/term.hpp"
+#include "cli/render/topology_plot.hpp"
+#include "controller/architectures/registry.hpp"
+#include "controller/schedule/estimate.hpp"
+#include "controller/schedule/job_alone.hpp"
+#include "core/text/format_text.hpp"
+
+namespace loom::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// Asks a solve to stop when its time is up.
+class Deadline {
+ public:
+  explicit Deadline(Duration limit)
+      : watch_([this, limit] {
+          std::unique_lock lock(mutex_);
+          if (!over_.wait_for(lock, limit, [this] { return done_; })) {
+            stop_ = true;
+          }
+        }) {}
+  ~Deadline() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    over_.notify_one();
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  Stop stop() const { return {&stop_}; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  bool done_ = false;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  std::jthread watch_;  ///< last: it uses everything above
+};
+
+Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
+  Intent intent;
+  for (std::size_t i = 0; i < inputs.jobs.size(); ++i) {
+    Job job{JobId{i + 1}, inputs.jobs[i].spec, {}, 0};
+    if (base != nullptr) {
+      const auto ranks = base->ranks.find(job.id);
+      if (ranks != base->ranks.end() && ranks->second.size() == job.spec.node_count) {
+        job.nodes = ranks->second;
+      }
+    }
+    if (inputs.lay) {
+      for (std::uint32_t node = 0; node < job.spec.node_count; ++node) {
+        job.nodes.push_back(NodeId{node});
+      }
+    }
+    intent.jobs.push_back(std::move(job));
+  }
+  if (inputs.lay) {
+    auto laid = inputs.lay(*inputs.fabric, estimate(intent, nullptr).jobs.front());
+    if (!laid) {
+      return std::unexpected(std::move(laid).error());
+    }
+    intent.pinned.push_back(*std::move(laid));
+  }
+  return intent;
+}
+
+/// Sentences and a drawing, by the account that came with the schedule; without one the circuits alone are drawn.
+void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
+  const ScheduleAccount& account = result.schedule.account;
+  const std::string title = format_text("{} on {}", result.schedule.algorithm, inputs.fabric->name);
+  planned.answer.jumps = account.jumps;
+  if (account.wavelengths) {
+    planned.answer.wavelengths = account.wavelengths;
+  }
+  if (order.explain) {
+    planned.answer.explanation = account.why;
+    for (const JobSummary& job : account.why.empty() ? planned.answer.jobs : std::vector<JobSummary>{}) {
+      planned.answer.explanation.push_back(
+          format_text("job {}: {} stages of {} timeslots in sum; its first stage lights {} circuits", job.job.value, job.stages,
+                      job.timeslots, job.circuits));
+    }
+  }
+  if (order.plot.empty()) {
+    return;
+  }
+  const auto nodes = static_cast<std::uint32_t>(inputs.fabric->nodes.size());
+  planned.drawing = account.rings.empty() ? draw(drawing_of(result.plan.circuits, nodes, title))
+                                          : draw(RingsDrawing{title + ": wavelengths lit on each segment", account.rings,
+                                                              account.ring_load, account.ring_channels});
+}
+
+/// Each job over the schedule that it would be lit with, by the prediction that a lab's report has.
+std::vector<IterationAnswer> iterations_of(const Fabric& fabric, const PlanResult& result) {
+  std::vector<IterationAnswer> all;
+  const ScheduleTimings timings = timings_on(fabric, {}, *all_architectures().find(result.schedule.algorithm));
+  for (const JobSchedule& schedule : result.schedule.jobs) {
+    const auto job = std::ranges::find(result.intent.jobs, schedule.job, &Job::id);
+    if (job == result.intent.jobs.end()) {
+      continue;
+    }
+    const auto predicted = predict_placed(*job, schedule, timings);
+    all.push_back(predicted ? IterationAnswer{job->spec.name, predicted->iteration, predicted->compute, {}}
+                            : IterationAnswer{job->spec.name, std::nullopt, job->spec.compute, predicted.error().message});
+  }
+  return all;
+}
+
+PlanAnswer answer_of(const PlanInputs& inputs, const PlanResult& result, const Plan* base) {
+  PlanSummary summary = summary_of(result, base);
+  PlanAnswer answered;
+  answered.algorithm = summary.algorithm;
+  answered.fabric = inputs.fabric->name;
+  answered.subject = "on the wire of one iteration, the worst job";
+  answered.objective = summary.objective;
+  answered.bound = summary.bound;
+  answered.gap = summary.gap;
+  answered.elapsed_of = "place, schedule, lower, verify";
+  answered.circuits = summary.circuits;
+  answered.touched = summary.touched;
+  answered.kept = summary.kept;
+  answered.wavelengths = summary.slots;
+  answered.certificate = {true,
+                          summary.certificate.wavelength_isolated,
+                          summary.certificate.physically_isolated,
+                          static_cast<std::uint32_t>(summary.certificate.shared_amplifiers.size()),
+                          {}};
+  answered.jobs = std::move(summary.jobs);
+  answered.iterations = iterations_of(*inputs.fabric, result);
+  answered.assumptions = result.schedule.assumptions;
+  answered.assumptions.insert(answered.assumptions.end(), inputs.fabric->assumptions.begin(), inputs.fabric->assumptions.end());
+  return answered;
+}
+
+/// A fabric of another kind: say which algorithm it has.
+Error with_nearest(Error error, const PlanInputs& inputs) {
+  const std::string& own = inputs.fabric->architecture;
+  if (error.code == ErrorCode::unsupported && own != inputs.algorithm) {
+    error.message += all_architectures().find_scheduler(own) ? "; nearest: --algorithm " + own : std::string{};
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs) {
+  std::optional<BasePlan> base;
+  if (!order.base.empty()) {
+    auto read = read_base(order.base, inputs.fabric, inputs.algorithm);
+    if (!read) {
+      return std::unexpected(with_nearest(std::move(read).error(), inputs));
+    }
+    base = *std::move(read);
+  }
+  auto intent = intent_of(inputs, base ? &*base : nullptr);
+  if (!intent) {
+    return std::unexpected(std::move(intent).error());
+  }
+  PlanRequest request;
+  request.fabric = inputs.fabric;
+  request.base = base ? base->plan : nullptr;
+  request.intent = *std::move(intent);
+  request.revision = Revision{base ? 2U : 1U};
+  request.next_circuit = base ? base->next_circuit : CircuitId{1};
+  request.algorithm = inputs.algorithm;
+  request.budget.wants_account = order.explain || !order.plot.empty();
+  std::optional<Deadline> deadline;
+  if (!order.deadline.empty()) {
+    const auto limit = parse_duration(order.deadline);
+    if (!limit) {
+      return std::unexpected(limit.error());
+    }
+    request.budget.stop = deadline.emplace(*limit).stop();
+  }
+  const auto begin = Clock::now();
+  auto made = make_plan(all_architectures(), request);
+  const double elapsed = milliseconds_since(begin);
+  if (!made) {
+    return std::unexpected(with_nearest(std::move(made).error(), inputs));
+  }
+  Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
+  planned.answer.elapsed_ms = elapsed;
+  account_for(order, inputs, **made, planned);
+  planned.links = order.links.empty() ? PlanTable{} : circuit_table(*inputs.fabric, (*made)->schedule);
+  return planned;
+}
+
+Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, const Planned& planned) {
+  if (!order.output.empty() && planned.result != nullptr) {
+    LOOM_TRY(write_plan(order.output, *inputs.fabric, *planned.result));
+    print_note(format_text("saved to {}; plan a change of it: --base {}", order.output, order.output));
+  }
+  if (!order.links.empty()) {
+    LOOM_TRY(write_table(order.links, planned.links));
+    print_note(format_text("{} circuits listed in {}", planned.links.rows.size(), order.links));
+  }
+  if (!order.forwarding.empty()) {
+    LOOM_TRY(write_table(order.forwarding, forwarding_table(planned.result->schedule)));
+    print_note("forwarding listed in " + order.forwarding);
+  }
+  if (!order.wiring.empty()) {
+    LOOM_TRY(write_table(order.wiring, wiring_table(*inputs.fabric, planned.result->plan)));
+    print_note("wiring listed in " + order.wiring);
+  }
+  if (!order.plot.empty()) {
+    std::ofstream file(order.plot, std::ios::binary);
+    file << planned.drawing;
+    file.flush();
+    if (!file) {
+      return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
+    }
+    print_note("drawn to " + order.plot);
+  }
+  return {};
+}
+
+}  // namespace loom::cli

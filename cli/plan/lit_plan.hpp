@@ -1,0 +1,32 @@
+// A plan of jobs on a fabric, made by the pure planner: scheduled, lowered and verified, and what is said, drawn and written of
+// it. Jobs come from workloads as they are named, or from a search, which also says what is lit.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/plan/answer.hpp"
+#include "cli/plan/inputs.hpp"
+#include "cli/plan/plan.hpp"
+#include "cli/plan/plan_tables.hpp"
+#include "core/planning.hpp"
+#include "core/result.hpp"
+
+namespace loom::cli {
+
+/// What a way of planning hands back.
+struct Planned {
+  PlanAnswer answer;
+  std::string drawing;                       ///< SVG; empty unless asked for
+  std::shared_ptr<const PlanResult> result;  ///< null: not lowered, so there is nothing to save
+  PlanTable links{};
+};
+
+/// On inputs.fabric. Errors: those of read_base and make_plan, saying which algorithm a fabric of another kind has; timed_out
+/// (the deadline).
+Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs);
+
+/// Whatever the command line asked for: circuits, tables, a drawing. Errors: storage (a file cannot be written).
+Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, const Planned& planned);
+
+}  // namespace loom::cli
