@@ -64,6 +64,17 @@ Result<PlanInputs> inputs_of_search(const Search& search, const SearchProblem& p
   return inputs;
 }
 
+Result<void> write_task_graph(const std::string& path, const TaskGraph& graph, const TopooptNetwork& network) {
+  const auto bytes = write_topoopt_graph(graph, network);
+  if (!bytes) {
+    return std::unexpected(bytes.error());
+  }
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
+  file.flush();
+  return file ? Result<void>{} : fail(ErrorCode::storage, "cannot write " + path, "give --graph a path that can be written");
+}
+
 Result<void> write_graph(const std::string& path, const Search& search, const SearchProblem& problem,
                          const SearchPoint& found) {
   const auto graph = graph_of_search(problem, found);
@@ -76,14 +87,7 @@ Result<void> write_graph(const std::string& path, const Search& search, const Se
   for (const RingPath& ring : found.topology.rings) {
     network.rings.push_back({ring.group_size, {ring.jumps.begin(), ring.jumps.end()}});
   }
-  const auto bytes = write_topoopt_graph(*graph, network);
-  if (!bytes) {
-    return std::unexpected(bytes.error());
-  }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
-  file.flush();
-  return file ? Result<void>{} : fail(ErrorCode::storage, "cannot write " + path, "give --graph a path that can be written");
+  return write_task_graph(path, *graph, network);
 }
 
 }  // namespace loom::cli

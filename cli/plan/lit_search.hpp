@@ -7,6 +7,7 @@
 
 #include "cli/plan/inputs.hpp"
 #include "cli/plan/search.hpp"
+#include "controller/workload/import/topoopt_graph.hpp"
 #include "core/result.hpp"
 
 namespace loom::cli {
@@ -17,6 +18,9 @@ Result<PlannedJob> job_of_search(const Search& search, const SearchProblem& prob
 /// Inputs of a plan that lights the found topology on `fabric`. Errors: as job_of_search.
 Result<PlanInputs> inputs_of_search(const Search& search, const SearchProblem& problem, const SearchPoint& found,
                                     std::shared_ptr<const Fabric> fabric);
+
+/// A task graph as a file of TopoOpt's form (.fbuf). Errors: storage, and as write_topoopt_graph.
+Result<void> write_task_graph(const std::string& path, const TaskGraph& graph, const TopooptNetwork& network);
 
 /// The strategy's task graph as a file of TopoOpt's form (.fbuf), with the network that it was found with. Errors: storage, and
 /// as write_topoopt_graph.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/command_line.hpp"
+#include "cli/plan/accuracy_search.hpp"
 #include "cli/plan/inputs.hpp"
 #include "cli/plan/lit_plan.hpp"
 #include "cli/plan/search.hpp"
@@ -126,7 +127,8 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
 
 int plan(const Globals& globals, const PlanCommand& order) {
   if (order.search.wanted || !order.search.resume.empty()) {
-    return plan_by_search(globals, order);
+    return search_of(order) == StrategySearch::time_to_accuracy ? plan_by_accuracy(globals, order)
+                                                                : plan_by_search(globals, order);
   }
   const auto answered = answer_to(order);
   if (!answered) {
@@ -163,7 +165,8 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;
-  verb->add_flag("--search", search.wanted, "TopoOpt: strategy and topology together, by a Markov chain");
+  verb->add_flag("--search", search.wanted,
+                 "A strategy too: with topology (TopoOpt), or of groups, shards and places (sip-ring, sip-ocs)");
   verb->add_option(
       "--model", search.model,
       "Your own layers (.yaml, .json); with --search also a name: of the zoo, or measured ones (dlrm-16, ..., -128)");
@@ -174,6 +177,8 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");
   verb->add_option("--seed", search.seed, "Of the first chain");
   verb->add_option("--save", search.save, "Keep the search in this file");
+  verb->add_option("--accuracy", search.accuracy,
+                   "SiP-ML: rows of global batch and iterations to accuracy (.csv); without, one iteration counts");
   verb->add_option("--graph", search.graph, "Write the found strategy as a TopoOpt task graph (.fbuf), for loom job submit");
   verb->add_option("--resume", search.resume, "Go on from such a file");
   verb->footer(
@@ -181,7 +186,8 @@ void add_plan(CLI::App& app, CommandLine& line) {
       "loom plan dlrm --nodes 16 --algorithm topoopt --bandwidth 400G --set fabric.degree=4 --explain\n"
       "loom plan --demand bytes.csv --fabric topoopt --links circuits.csv\n"
       "loom plan --search --model candle-16 --bandwidth 400G --save candle.json --deadline 30s\n"
-      "loom plan --search --model gpt2-xl --nodes 16 --bandwidth 400G --graph gpt2.fbuf -o gpt2.json");
+      "loom plan --search --model gpt2-xl --nodes 16 --bandwidth 400G --graph gpt2.fbuf -o gpt2.json\n"
+      "loom plan --search --model resnet50 --nodes 16 --fabric sip-ring --explain");
   line.when(*verb, plan, order);
 }
 

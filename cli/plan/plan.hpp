@@ -29,7 +29,8 @@ struct SearchCommand {
   std::optional<std::uint64_t> seed;  ///< of chain 0; none: 1, or what a resumed file says
   std::string save;
   std::string resume;
-  std::string graph;  ///< file of the strategy's task graph, as TopoOpt's simulators read them
+  std::string accuracy;  ///< file of global batches and iterations to accuracy; empty: one batch, one iteration
+  std::string graph;     ///< file of the strategy's task graph, as TopoOpt's simulators read them
 };
 
 inline constexpr const char* kPlanBandwidth = "100G";

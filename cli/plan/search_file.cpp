@@ -20,6 +20,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kFormat = "lightloom-search";
 constexpr int kVersion = 2;
+constexpr int kVersionWithoutNodes = 1;  ///< of models that have their own
 constexpr std::size_t kChainsMost = 1'024;
 
 Json json_of(const TopologyParts& parts) {
@@ -225,9 +226,11 @@ Result<Search> search_of(const Json& root, const std::string& source) {
   Reader reader;
   Search search;
   search.model = root.at("model").get<std::string>();
-  search.nodes = reader.small(root, "nodes", 0);
-  for (const auto& [key, value] : root.at("settings").items()) {
-    search.settings[key] = value.get<std::string>();
+  if (root.at("version") != kVersionWithoutNodes) {
+    search.nodes = reader.small(root, "nodes", 0);
+    for (const auto& [key, value] : root.at("settings").items()) {
+      search.settings[key] = value.get<std::string>();
+    }
   }
   search.measures = root.at("measures").get<std::string>();
   search.link = {root.at("link_bps").get<std::int64_t>()};
@@ -294,10 +297,9 @@ Result<Search> read_search(const std::string& text, const std::string& source) {
     return refuse(ErrorCode::invalid_argument, source,
                   format_text("not a saved search (its \"format\" is not \"{}\")", kFormat));
   }
-  if (root.value("version", Json()) != kVersion) {
+  if (const Json version = root.value("version", Json()); version != kVersion && version != kVersionWithoutNodes) {
     return refuse(ErrorCode::wrong_version, source,
-                  format_text("a saved search of version {}; this loom reads {}",
-                              root.value("version", Json()).dump().substr(0, 16), kVersion));
+                  format_text("a saved search of version {}; this loom reads {}", version.dump().substr(0, 16), kVersion));
   }
   try {
     return search_of(root, source);

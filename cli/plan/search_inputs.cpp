@@ -136,17 +136,6 @@ Result<SearchOptions> options_of(const PlanCommand& order, const Settings& setti
   return options;
 }
 
-/// Those of `keys` out of `settings`.
-Settings taken(Settings& settings, std::span<const std::string_view> keys) {
-  Settings own;
-  for (const std::string_view key : keys) {
-    if (const auto found = settings.find(key); found != settings.end()) {
-      own.insert(settings.extract(found));
-    }
-  }
-  return own;
-}
-
 bool is_lit(const PlanCommand& order) {
   return !order.fabric.empty() || !order.output.empty() || !order.forwarding.empty() || !order.wiring.empty();
 }
@@ -199,7 +188,7 @@ Result<NewSearch> new_search(const PlanCommand& order) {
   }
   SplitSettings split = split_settings(*settings);
   NewSearch made;
-  Settings finder = taken(split.fabric, kFinderKeys);
+  Settings finder = take_options(split.fabric, kFinderKeys);
   made.of_template = std::move(split.fabric);
   const bool is_file = !order.fabric.empty() && order.fabric != "topoopt";
   if (!is_lit(order) || is_file) {
@@ -228,7 +217,7 @@ Result<NewSearch> new_search(const PlanCommand& order) {
       finder.emplace("ring_directions", "one-way");
     }
   }
-  Settings own = taken(split.workload, kSearchKeys);
+  Settings own = take_options(split.workload, kSearchKeys);
   const auto options = options_of(order, own, std::move(finder));
   if (!options) {
     return std::unexpected(options.error());
@@ -387,6 +376,8 @@ Result<void> check_search_options(const PlanCommand& order) {
       {order.nodes.size() > 1, "more than one count of --nodes", "the search plans one model"},
       {!order.memory.empty(), "--memory", "the search does not look at memory"},
       {!order.base.empty(), "--base", "the search begins in the dark"},
+      {!order.search.accuracy.empty(), "--accuracy",
+       "TopoOpt's search minimises an iteration; SiP-ML's takes it (--fabric sip-ring)"},
       {order.workloads.size() + (order.search.model.empty() ? 0 : 1) > 1, "more than one workload",
        "the search plans one model"},
   };
@@ -408,6 +399,7 @@ Result<void> check_no_search(const PlanCommand& order) {
                                                {search.threads != 0, "--threads"},
                                                {search.seed.has_value(), "--seed"},
                                                {!search.save.empty(), "--save"},
+                                               {!search.accuracy.empty(), "--accuracy"},
                                                {!search.graph.empty(), "--graph"}};
   for (const auto& [is_given, name] : its_own) {
     if (is_given) {

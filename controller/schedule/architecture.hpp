@@ -53,6 +53,13 @@ struct JobOption {
   std::string_view meaning;
 };
 
+/// How strategies are searched for a fabric (`loom plan --search`).
+enum class StrategySearch : std::uint8_t {
+  none,
+  alternating,       ///< TopoOpt's: strategy and topology in turn
+  time_to_accuracy,  ///< SiP-ML's: data-parallel groups of partitioned and placed GPUs
+};
+
 struct Architecture {
   std::string_view name;                   ///< of fabrics (Fabric::architecture), of its scheduler, and in the arena
   std::string_view summary;                ///< a line
@@ -70,6 +77,7 @@ struct Architecture {
   std::uint32_t (*whole_nodes)(std::uint32_t needed, const Settings& template_settings) = nullptr;
   Bytes node_memory{};         ///< that a job's model must fit where nobody says more; 0: not looked at
   ForwardOver* forward_over = nullptr;  ///< none: a given schedule keeps its table
+  StrategySearch search = StrategySearch::none;
   bool wires_servers = false;  ///< also plans without a fabric: a topology by itself, servers wired straight to each other
   ArenaEntryMaker* compare = nullptr;
   std::span<const std::string_view> compare_keys{};  ///< of `--set fabric.KEY=VALUE`, beside those of every link

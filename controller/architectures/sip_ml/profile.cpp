@@ -2,6 +2,7 @@
 #include "controller/architectures/sip_ml/profile.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -10,7 +11,6 @@
 namespace loom {
 namespace {
 
-constexpr std::uint32_t kBatchMost = 512;
 constexpr double kForwardPart = 1.0 / 3;  ///< of a training step: the backward pass costs twice the forward one
 
 Duration between(Duration a, Duration b, double part) {
@@ -60,12 +60,12 @@ Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uin
   return operations;
 }
 
-SipProfile synthetic_profile(const Model& model, std::uint32_t half_batch) {
+SipProfile synthetic_profile(const Model& model, std::uint32_t half_batch, std::uint32_t batch_most) {
   SipProfile profile{model.name, "synthetic, from layer shapes: " + model.pace.source, {}, {}};
   if (half_batch > 0) {
     profile.source += format_text("; assumed: half the speed at a batch of {}", half_batch);
   }
-  for (std::uint32_t batch = 1; batch <= kBatchMost; batch *= 2) {
+  for (std::uint32_t batch = 1; batch < 2 * std::bit_ceil(batch_most); batch *= 2) {
     profile.batches.push_back(batch);
   }
   auto& operations = profile.operations;

@@ -37,7 +37,8 @@ Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uin
 /// Batches 1, 2, 4 .. 512. `half_batch` stands for how badly small batches fill a GPU: b samples take the time of b +
 /// half_batch, so a GPU is half as fast as it can be at a batch of half_batch. 0: time is proportional to the batch, and then
 /// nothing speaks against cutting the batch to one sample a GPU; any other value is an assumption, and the source says so.
-SipProfile synthetic_profile(const Model& model, std::uint32_t half_batch = 0);
+/// `batch_most`: the largest that is made, beyond 512 the next power of two.
+SipProfile synthetic_profile(const Model& model, std::uint32_t half_batch = 0, std::uint32_t batch_most = 512);
 
 /// The profile with all times stretched alike, so that one GPU takes `step` for `batch` samples. Errors: as operations_at;
 /// invalid_argument (a profile without compute).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "controller/predict/engine/predictor.hpp"
 #include "core/limits.hpp"
@@ -20,9 +21,9 @@ Result<void> check_options(std::span<const AccuracyPoint> table, const SipStrate
   if (table.empty()) {
     return fail(ErrorCode::invalid_argument, "strategy search: no rows of batch size and iterations");
   }
-  if (options.gpus > limits::kNodes || !std::has_single_bit(options.gpus)) {
-    return fail(ErrorCode::invalid_argument, format_text("strategy search: {} GPUs; it needs a power of two up to {} (kNodes)",
-                                                         options.gpus, limits::kNodes));
+  if (options.gpus == 0 || options.gpus > limits::kNodes) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("strategy search: {} GPUs; it needs 1 .. {} (kNodes)", options.gpus, limits::kNodes));
   }
   for (const BitRate rate : {options.rate, options.gradient_rate_most.value_or(options.rate)}) {
     if (rate.bits_per_second <= 0 || rate.bits_per_second > limits::kBitPerSecond) {
@@ -34,26 +35,83 @@ Result<void> check_options(std::span<const AccuracyPoint> table, const SipStrate
   return {};
 }
 
-Result<Duration> group_time(const SipProfile& profile, const SipCandidate& candidate, const SipStrategyOptions& options) {
+/// Partitioned and placed for one group of a candidate.
+struct Group {
+  std::vector<Operation> operations;
+  std::vector<Shard> shards;
+  SipPlacement placement;
+};
+
+Result<Group> group_of(const SipProfile& profile, const SipCandidate& candidate, const SipStrategyOptions& options) {
   if (candidate.global_batch % candidate.data != 0) {
     return fail(ErrorCode::invalid_argument,
                 format_text("a batch of {} for {} groups", candidate.global_batch, candidate.data));
   }
-  const auto operations = operations_at(profile, candidate.global_batch / candidate.data);
+  auto operations = operations_at(profile, candidate.global_batch / candidate.data);
   if (!operations) {
-    return std::unexpected(operations.error());
+    return std::unexpected(std::move(operations).error());
   }
-  const auto shards = partition_operations(*operations, candidate.model, options.quantum);
+  auto shards = partition_operations(*operations, candidate.model, options.quantum);
   if (!shards) {
-    return std::unexpected(shards.error());
+    return std::unexpected(std::move(shards).error());
   }
   SipPlacementOptions placing = options.placement;
   placing.gpus = candidate.model;
-  const auto placement = place_shards(*shards, *operations, placing);
+  auto placement = place_shards(*shards, *operations, placing);
   if (!placement) {
-    return std::unexpected(placement.error());
+    return std::unexpected(std::move(placement).error());
   }
-  return estimate_group(*shards, *placement, options.rate, options.latency);
+  return Group{*std::move(operations), *std::move(shards), *std::move(placement)};
+}
+
+Result<Duration> group_time(const SipProfile& profile, const SipCandidate& candidate, const SipStrategyOptions& options) {
+  const auto group = group_of(profile, candidate, options);
+  return group ? Result<Duration>{estimate_group(group->shards, group->placement, options.rate, options.latency)}
+               : std::unexpected(group.error());
+}
+
+/// The ends of a transfer in every group, or a GPU's workers.
+std::vector<std::uint32_t> in_every_group(std::span<const std::uint32_t> members, std::uint32_t data, std::uint32_t gpus) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t group = 0; group < data; ++group) {
+    for (const std::uint32_t member : members) {
+      all.push_back(group * gpus + member);
+    }
+  }
+  return all;
+}
+
+/// All-reduces of what each GPU of a group keeps, GPUs that keep as much together: node group x gpus + i among the groups.
+void add_gradients(TaskGraphBuilder& builder, const SipPlacement& placement, std::span<const Shard> shards,
+                   const std::vector<std::uint32_t>& task, std::uint32_t data) {
+  const auto gpus = static_cast<std::uint32_t>(placement.memory.size());
+  std::vector<std::int64_t> kept(gpus);
+  std::vector<std::vector<std::uint32_t>> tasks(gpus);
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    kept[placement.gpu[i]] += shards[i].parameters.count;
+    tasks[placement.gpu[i]].push_back(task[i]);
+  }
+  std::map<std::int64_t, std::vector<std::uint32_t>> alike;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    alike[kept[gpu]].push_back(gpu);
+  }
+  alike.erase(0);
+  const std::uint32_t choice = builder.choice({});
+  for (const auto& [bytes, members] : alike) {
+    std::vector<std::uint32_t> ranks;
+    for (const std::uint32_t gpu : members) {
+      for (std::uint32_t group = 0; group < data; ++group) {
+        ranks.push_back(group * gpus + gpu);
+      }
+    }
+    const std::uint32_t reduce =
+        builder.communicate("gradients", builder.family(ranks, data), CollectiveKind::all_reduce, Bytes{bytes}, choice, 0);
+    for (const std::uint32_t gpu : members) {
+      for (const std::uint32_t before : tasks[gpu]) {
+        builder.edge(before, reduce);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -86,11 +144,11 @@ Duration estimate_group(std::span<const Shard> shards, const SipPlacement& place
   return last;
 }
 
-Result<TaskGraph> graph_of_group(std::span<const Shard> shards, const SipPlacement& placement,
-                                 std::span<const Operation> operations) {
+Result<TaskGraph> graph_of_groups(std::span<const Shard> shards, const SipPlacement& placement,
+                                  std::span<const Operation> operations, std::uint32_t data) {
   const auto gpus = static_cast<std::uint32_t>(placement.memory.size());
-  TaskGraphBuilder builder("sip-ml group", gpus);
-  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+  TaskGraphBuilder builder("sip-ml group", gpus * data);
+  for (std::uint32_t gpu = 0; gpu < gpus * data; ++gpu) {
     builder.graph().node_of_worker.push_back(gpu);
   }
   const std::uint32_t choice = builder.choice({});
@@ -105,18 +163,40 @@ Result<TaskGraph> graph_of_group(std::span<const Shard> shards, const SipPlaceme
         continue;
       }
       const std::uint32_t ends[]{from, here};
-      before.push_back(builder.communicate(operations[shards[input].operation].name, builder.family(ends, 2),
-                                           CollectiveKind::point_to_point, shards[input].output, choice, 0));
+      before.push_back(builder.communicate(operations[shards[input].operation].name,
+                                           builder.family(in_every_group(ends, data, gpus), 2), CollectiveKind::point_to_point,
+                                           shards[input].output, choice, 0));
       builder.edge(task[input], before.back());
     }
     const std::uint32_t worker[]{here};
-    task.push_back(builder.compute(operations[shards[i].operation].name, builder.family(worker, 1),
+    task.push_back(builder.compute(operations[shards[i].operation].name, builder.family(in_every_group(worker, data, gpus), 1),
                                    placement.end[i] - placement.start[i]));
     for (const std::uint32_t each : before) {
       builder.edge(each, task.back());
     }
   }
+  if (data > 1) {
+    add_gradients(builder, placement, shards, task, data);
+  }
   return std::move(builder).build();
+}
+
+Result<TaskGraph> graph_of_group(std::span<const Shard> shards, const SipPlacement& placement,
+                                 std::span<const Operation> operations) {
+  return graph_of_groups(shards, placement, operations, 1);
+}
+
+Result<TaskGraph> graph_of_candidate(const SipProfile& profile, const SipCandidate& candidate,
+                                     const SipStrategyOptions& options) {
+  const auto group = group_of(profile, candidate, options);
+  if (!group) {
+    return std::unexpected(group.error());
+  }
+  auto graph = graph_of_groups(group->shards, group->placement, group->operations, candidate.data);
+  if (graph) {
+    graph->workload = profile.name;
+  }
+  return graph;
 }
 
 Result<Duration> play_group(std::span<const Shard> shards, const SipPlacement& placement, std::span<const Operation> operations,
@@ -146,7 +226,10 @@ Result<SipSearch> search_strategy(const SipProfile& profile, std::span<const Acc
   SipSearch search;
   std::optional<std::size_t> best;
   for (const AccuracyPoint& point : table) {
-    for (std::uint32_t data = 1; data <= options.gpus; data *= 2) {
+    for (std::uint32_t data = 1; data <= options.gpus; ++data) {
+      if (options.gpus % data != 0) {
+        continue;
+      }
       SipCandidate candidate{data, options.gpus / data, point.global_batch, {}, {}, 0, {}};
       auto group = group_time(profile, candidate, options);
       if (group) {

@@ -45,6 +45,11 @@ Duration estimate_group(std::span<const Shard> shards, const SipPlacement& place
 Result<TaskGraph> graph_of_group(std::span<const Shard> shards, const SipPlacement& placement,
                                  std::span<const Operation> operations);
 
+/// `data` such groups side by side, GPU i of group k worker and node k x gpus + i, and behind their compute the all-reduces of
+/// what each GPU keeps, among the groups: the closed form (gradient_time) moves the whole model instead. Errors: as above.
+Result<TaskGraph> graph_of_groups(std::span<const Shard> shards, const SipPlacement& placement,
+                                  std::span<const Operation> operations, std::uint32_t data);
+
 /// T_MP: the group played on `network`. Errors: as graph_of_group and Predictor.
 Result<Duration> play_group(std::span<const Shard> shards, const SipPlacement& placement, std::span<const Operation> operations,
                             const Network& network);
@@ -65,9 +70,14 @@ struct SipSearch {
   std::size_t best = 0;
 };
 
-/// Every power of two up to `gpus` as dp, for every row of the table; the least seconds to accuracy wins, of equal ones the
-/// first. Errors: invalid_argument (no table, no rate, gpus not a power of two), infeasible (all were rejected; the first
-/// reason).
+/// The whole job of a candidate, partitioned and placed as the search did, as a task graph. Errors: those of the partitioner,
+/// the placement and graph_of_groups.
+Result<TaskGraph> graph_of_candidate(const SipProfile& profile, const SipCandidate& candidate,
+                                     const SipStrategyOptions& options);
+
+/// Every divisor of `gpus` as dp (the authors' GPUs are a power of two, and so are its divisors), for every row of the table;
+/// the least seconds to accuracy wins, of equal ones the first. Errors: invalid_argument (no table, no rate, no GPUs),
+/// out_of_range, infeasible (all were rejected; the first reason).
 Result<SipSearch> search_strategy(const SipProfile& profile, std::span<const AccuracyPoint> table,
                                   const SipStrategyOptions& options);
 

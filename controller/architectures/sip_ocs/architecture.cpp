@@ -81,6 +81,7 @@ const Architecture kSipOcs{.name = "sip-ocs",
                            .fabric = &kSipOcsTemplate,
                            .schedule = &schedule_sip_ocs,
                            .node_memory = kSipMlNodeMemory,
+                           .search = StrategySearch::time_to_accuracy,
                            .compare = enter_sip_ocs,
                            .compare_keys = kKeys};
 

@@ -131,6 +131,7 @@ const Architecture kSipRing{.name = "sip-ring",
                             .schedule = &schedule_sip_ring,
                             .order_ranks = there_and_back,
                             .node_memory = kSipMlNodeMemory,
+                            .search = StrategySearch::time_to_accuracy,
                             .compare = enter_sip_ring,
                             .compare_keys = kKeys};
 

@@ -90,6 +90,7 @@ const Architecture kTopoopt{.name = "topoopt",
                             .options = kOptions,
                             .check_options = check_finder_options,
                             .forward_over = &forward_over_given,
+                            .search = StrategySearch::alternating,
                             .wires_servers = true,
                             .compare = enter_topoopt,
                             .compare_keys = kKeys};

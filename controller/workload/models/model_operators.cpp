@@ -123,22 +123,23 @@ Result<Pace> pace_of(const Model& model, const Settings& settings, std::int64_t 
   return pace;
 }
 
-Result<ModelOperators> operators_with(Model model, const WorkloadSettings& settings) {
+Result<Model> with_pace(Model model, const Settings& settings) {
   const auto precision =
-      choice(settings.values, "precision", model.bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
-  const auto batch = whole_number(settings.values, "batch", model.batch, 1, 1'048'576);
+      choice(settings, "precision", model.bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
+  const auto batch = whole_number(settings, "batch", model.batch, 1, 1'048'576);
   if (!precision || !batch) {
     return std::unexpected(!precision ? precision.error() : batch.error());
   }
-  if (settings.values.contains("precision")) {
+  if (settings.contains("precision")) {
     model.bytes_per_element = *precision == "fp16" ? 2 : 4;
   }
-  auto pace = pace_of(model, settings.values, *batch);
+  auto pace = pace_of(model, settings, *batch);
   if (!pace) {
     return std::unexpected(std::move(pace).error());
   }
   model.pace = *std::move(pace);
-  return operators_of(model, settings.nodes, *batch);
+  model.batch = *batch;
+  return model;
 }
 
 Result<void> set_pace(TableModel& model, const Settings& settings) {
@@ -258,22 +259,31 @@ std::vector<std::string_view> model_operator_keys(std::string_view name) {
   return keys;
 }
 
-Result<ModelOperators> model_operators(std::string_view name, const WorkloadSettings& settings) {
+Result<Model> paced_model(std::string_view name, const WorkloadSettings& settings) {
+  LOOM_TRY(check_nodes(name, settings.nodes));
+  LOOM_TRY(check_obeyed(name, settings.values));
   if (is_model_file(name)) {
-    LOOM_TRY(check_nodes(name, settings.nodes));
-    LOOM_TRY(check_obeyed(name, settings.values));
     const auto batch = whole_number(settings.values, "batch", 0, 1, 1'048'576);
     if (!batch) {
       return std::unexpected(batch.error());
     }
     auto model = read_model_file(std::string{name}, *batch);
-    return model ? operators_with(*std::move(model), settings) : Result<ModelOperators>(std::unexpected(model.error()));
+    return model ? with_pace(*std::move(model), settings.values) : model;
   }
-  if (find_model(name) != nullptr) {
-    LOOM_TRY(check_nodes(name, settings.nodes));
-    LOOM_TRY(check_obeyed(name, settings.values));
-    auto model = model_of(name, settings.values);
-    return model ? operators_with(*std::move(model), settings) : Result<ModelOperators>(std::unexpected(model.error()));
+  if (find_model(name) == nullptr && std::ranges::find(table_model_names(), name) != table_model_names().end()) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("{}: a model of tables has no blocks to cut into shards; nearest: a model of "
+                            "layers, or --search with TopoOpt",
+                            name));
+  }
+  auto model = model_of(name, settings.values);
+  return model ? with_pace(*std::move(model), settings.values) : model;
+}
+
+Result<ModelOperators> model_operators(std::string_view name, const WorkloadSettings& settings) {
+  if (is_model_file(name) || find_model(name) != nullptr) {
+    const auto model = paced_model(name, settings);
+    return model ? operators_of(*model, settings.nodes, model->batch) : Result<ModelOperators>(std::unexpected(model.error()));
   }
   if (std::ranges::find(table_model_names(), name) != table_model_names().end()) {
     LOOM_TRY(check_nodes(name, settings.nodes));

@@ -22,6 +22,11 @@ struct ModelOperators {
   std::vector<std::string> assumptions;
 };
 
+/// A model of blocks, its own or a file's, with batch, precision and pace as the settings say: what searches begin with.
+/// Errors: not_found, invalid_argument (a model of tables, a key that says what a search finds), out_of_range, and as
+/// read_model_file.
+Result<Model> paced_model(std::string_view name_or_path, const WorkloadSettings& settings);
+
 /// Blocks in a chain, one operator each, the samples divided by any divisor of `nodes`; `batch` samples a node. The experts of
 /// a block are an operator each, which see routed / experts of the samples (routing as even as can be) and stand beside the
 /// block's own path. Errors: those of check(graph).

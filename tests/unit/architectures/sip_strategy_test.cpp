@@ -164,11 +164,48 @@ TEST_CASE("a_search_with_nothing_to_choose_from_says_why") {
   CHECK(refused.error().code == ErrorCode::infeasible);
   CHECK(refused.error().message.find("none of 3 candidates") != std::string::npos);
   CHECK(search_strategy(small_profile(), {}, options).error().code == ErrorCode::invalid_argument);
-  options.gpus = 6;
-  CHECK(search_strategy(small_profile(), table, options).error().message.find("6 GPUs") != std::string::npos);
+  options.gpus = 0;
+  CHECK(search_strategy(small_profile(), table, options).error().message.find("0 GPUs") != std::string::npos);
   options = options_of(4);
   options.rate = {};
   CHECK_FALSE(search_strategy(small_profile(), table, options));
+}
+
+TEST_CASE("gpus_need_not_be_a_power_of_two_and_every_division_is_looked_at") {
+  const std::vector<AccuracyPoint> table{{12, 10}};
+  const auto found = search_strategy(small_profile(), table, options_of(6));
+  REQUIRE(found);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> divisions;
+  for (const SipCandidate& each : found->candidates) {
+    divisions.emplace_back(each.data, each.model);
+  }
+  CHECK(divisions == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 6}, {2, 3}, {3, 2}, {6, 1}});
+}
+
+TEST_CASE("a_candidate_is_a_job_whose_groups_compute_alike_and_whose_gradients_are_reduced_among_them") {
+  const std::vector<AccuracyPoint> table{{8, 1}};
+  const SipStrategyOptions options = options_of(4);
+  for (const std::uint32_t data : {1U, 2U, 4U}) {
+    const auto graph = graph_of_candidate(small_profile(), {data, 4 / data, 8, {}, {}, 0, {}}, options);
+    REQUIRE(graph);
+    CHECK(graph->nodes == 4);
+    std::int64_t reduced = 0;
+    std::int64_t kept = 0;
+    for (const ProfiledOperation& each : small_profile().operations) {
+      kept += each.parameters.count;
+    }
+    for (const Task& task : graph->tasks) {
+      const GroupFamily& family = graph->families[task.family];
+      if (task.kind == TaskKind::compute) {
+        CHECK(family.count == data);
+      } else if (task.collective == CollectiveKind::all_reduce) {
+        CHECK(family.size == data);
+        reduced += task.bytes.count * family.count;
+      }
+    }
+    CHECK(reduced == (data == 1 ? 0 : kept));
+    CHECK(job_of(*graph));
+  }
 }
 
 /// docs/systems/sipml.md#models-and-figures: what the released scripts fix for each model.

@@ -11,6 +11,8 @@
 #include "controller/architectures/sip_ring/fabric.hpp"
 #include "controller/architectures/topoopt/duplex.hpp"
 #include "controller/architectures/topoopt/fabric.hpp"
+#include "controller/architectures/topoopt/finder/topology_finder.hpp"
+#include "controller/architectures/topoopt/schedule.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/predict/forwarded_light.hpp"
 #include "core/limits.hpp"
@@ -371,6 +373,86 @@ JobSpec placed(const PlanResult& result, std::size_t job) {
   JobSpec spec = result.intent.jobs[job].spec;
   spec.placement = result.intent.jobs[job].nodes;
   return spec;
+}
+
+/// The ways of a table, each over light of the plan, and what they join.
+std::set<std::pair<std::uint32_t, std::uint32_t>> joined(const PlanResult& result) {
+  const Matching lit = ends_of(result.plan.circuits);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> reached(lit.begin(), lit.end());
+  const ForwardingTable& table = result.schedule.jobs[0].forwarding;
+  table.for_each([&](std::uint32_t source, std::uint32_t destination, std::span<const std::uint32_t> through) {
+    std::uint32_t at = table.nodes[source].value;
+    for (const std::uint32_t rank : through) {
+      CHECK(lit.contains({at, table.nodes[rank].value}));
+      at = table.nodes[rank].value;
+    }
+    CHECK(lit.contains({at, table.nodes[destination].value}));
+    reached.emplace(table.nodes[source].value, table.nodes[destination].value);
+  });
+  return reached;
+}
+
+TEST_CASE("servers_forward_over_the_circuits_that_an_operator_gave_and_not_over_those_that_they_replace") {
+  Pipeline pipeline(fabric_of({}));
+  Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{12'000'000}};
+  pipeline.intent().jobs = {job_of(1, 12, {all_reduce(1'000'000), shuffle})};
+  const JobSchedule scheduled = pipeline.go().schedule.jobs[0];
+  // The scheduler's own circuits, pinned: its table still serves, and stays.
+  pipeline.intent().pinned = {scheduled};
+  CHECK(pipeline.go().schedule.jobs[0].forwarding == scheduled.forwarding);
+  // Other jumps: the way over the lost ones would be dark.
+  FinderDemand demand{12, {{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 1}}, {}};
+  auto other = find_topology(demand, as_in_paper(2));
+  REQUIRE(other);
+  JobDemand job;
+  job.job = JobId{1};
+  job.nodes = pipeline.intent().jobs[0].nodes;
+  const auto laid = lay_topology(make_topoopt({}), job, *other);
+  REQUIRE(laid);
+  CHECK(laid->stages[0].timeslots[0].circuits.size() == 24);
+  pipeline.intent().pinned = {*laid};
+  const PlanResult& changed = pipeline.go();
+  CHECK(changed.plan.circuits.size() == 24);
+  CHECK(joined(changed).size() == 12 * 11);
+}
+
+TEST_CASE("a_topology_that_cannot_be_laid_is_refused_by_name") {
+  FinderDemand demand{8, {{{0, 1, 2, 3, 4, 5, 6, 7}, 1}}, {}};
+  const auto wide = find_topology(demand, as_in_paper(6));
+  REQUIRE(wide);
+  const auto refusal = [&](const TopooptParameters& parameters, std::uint32_t servers) {
+    JobDemand job;
+    job.job = JobId{1};
+    for (std::uint32_t node = 0; node < servers; ++node) {
+      job.nodes.push_back(NodeId{node});
+    }
+    const auto laid = lay_topology(make_topoopt(parameters), job, *wide);
+    REQUIRE_FALSE(laid);
+    return laid.error().message;
+  };
+  CHECK(refusal({}, 8).find("has 6 links from server 0") != std::string::npos);
+  CHECK(refusal({}, 7).find("7 servers, its topology 8") != std::string::npos);
+  TopooptParameters panels;
+  panels.layer = TopooptLayer::look_ahead_panels;
+  CHECK(refusal(panels, 8).find("look-ahead panels") != std::string::npos);
+}
+
+TEST_CASE("a_job_says_what_the_finder_shall_do_for_it") {
+  const auto jumps_with = [](const JobOptions& options) {
+    Pipeline pipeline(fabric_of({}));
+    Collective shuffle{CollectiveKind::all_to_all, {}, Bytes{12'000'000}};
+    pipeline.intent().jobs = {job_of(1, 12, {all_reduce(1'000'000), shuffle})};
+    pipeline.intent().jobs[0].spec.options = options;
+    return ends_of(pipeline.go().plan.circuits);
+  };
+  const Matching as_paper = jumps_with({});
+  const Matching as_code = jumps_with({{"variant", "as-in-code"}});
+  CHECK(as_paper != as_code);  // as in the released code all links are rings, whatever pairs want
+  CHECK(jumps_with({{"split", "as-in-code"}, {"share", "as-in-code"}, {"discount", "harmonic"}}) == as_code);
+  Pipeline pipeline(fabric_of({}));
+  pipeline.intent().jobs = {job_of(1, 8, {all_reduce(1'000'000)})};
+  pipeline.intent().jobs[0].spec.options = {{"variant", "as-in-papr"}};
+  CHECK(pipeline.refusal().find("as-in-papr") != std::string::npos);
 }
 
 TEST_CASE("an_all_reduce_is_predicted_over_all_rings_at_once") {

@@ -7,6 +7,7 @@
 #include "cli/catalogue/catalogue.hpp"
 #include "cli/plan/plan.hpp"
 #include "cli/plan/search.hpp"
+#include "cli/plan/search_inputs.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/schedule/job_check.hpp"
 #include "controller/schedule/permutations.hpp"
@@ -206,7 +207,9 @@ TEST_CASE("an_option_that_does_not_apply_says_where_it_does") {
   search.search.wanted = true;
   search.search.model = "dlrm-16";
   search.nodes = {32};
-  refused_search(search, {"--nodes does not apply to --search"});
+  const auto own = read_search_inputs(search);
+  REQUIRE_FALSE(own);
+  CHECK(own.error().message.find("--nodes does not apply to dlrm-16") != std::string::npos);
   search.nodes.clear();
   search.memory = "1GB";
   refused_search(search, {"--memory"});

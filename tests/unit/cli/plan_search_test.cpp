@@ -2,8 +2,13 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
+#include "cli/plan/accuracy_table.hpp"
+#include "cli/plan/lit_plan.hpp"
+#include "cli/plan/lit_search.hpp"
 #include "cli/plan/search_file.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "tests/unit/workload/op_towers.hpp"
 
 namespace loom::cli {
@@ -103,7 +108,7 @@ TEST_CASE("files_that_are_no_search_are_refused_by_name") {
   refused(good.substr(0, good.size() / 2), "cut short", ErrorCode::malformed);
   refused("[1, 2]", "not a saved search", ErrorCode::invalid_argument);
   refused("{\"format\": \"other\"}", "not a saved search", ErrorCode::invalid_argument);
-  refused(with("\"version\":1", "\"version\":2"), "version 2", ErrorCode::wrong_version);
+  refused(with("\"version\":2", "\"version\":3"), "version 3", ErrorCode::wrong_version);
   refused(with("\"model\":", "\"modell\":"), "missing", ErrorCode::malformed);
   refused(with("\"step\":40", "\"step\":\"40\""), "another type", ErrorCode::malformed);
   refused(with("\"jumps\":[", "\"jumps\":[99,"), "jump of 99", ErrorCode::invalid_argument);
@@ -132,6 +137,82 @@ TEST_CASE("a_saved_search_is_whole_and_its_place_is_named_when_it_cannot_be_writ
   CHECK(nowhere.error().code == ErrorCode::storage);
   CHECK(load_search(folder / "none.json").error().code == ErrorCode::not_found);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a_saved_search_keeps_its_nodes_and_the_settings_of_its_model") {
+  Search search = small_search(10);
+  search.nodes = 12;
+  search.settings = {{"batch", "4"}, {"compute_ms", "7.5"}};
+  const SearchOutcome outcome = run(search, 1, 1);
+  const auto read = read_search(text_of(outcome.search), "f");
+  REQUIRE(read);
+  CHECK(read->nodes == 12);
+  CHECK(read->settings == search.settings);
+  std::string earlier = text_of(outcome.search);  // of models that have their own nodes
+  earlier.replace(earlier.find("\"version\":2"), 11, "\"version\":1");
+  const auto of_version_1 = read_search(earlier, "f");
+  REQUIRE(of_version_1);
+  CHECK(of_version_1->nodes == 0);
+}
+
+TEST_CASE("a_found_strategy_is_a_job_and_its_topology_is_lit_as_it_was_found") {
+  const SearchProblem problem = towers();
+  const SearchOutcome outcome = run(small_search(200), 1, 1);
+  const SearchPoint& found = outcome.judged[0].best;
+  const auto fabric = fabric_named("topoopt", problem.graph.nodes, {{"degree", "4"}});
+  REQUIRE(fabric);
+  const auto inputs = inputs_of_search(outcome.search, problem, found, *fabric);
+  REQUIRE(inputs);
+  const auto planned = plan_in_light({}, *inputs);
+  INFO((planned ? "" : planned.error().message));
+  REQUIRE(planned);
+  std::multiset<std::pair<std::uint32_t, std::uint32_t>> lit;
+  for (const Circuit& circuit : planned->result->plan.circuits) {
+    lit.emplace(circuit.source.value, circuit.destination.value);
+  }
+  std::multiset<std::pair<std::uint32_t, std::uint32_t>> wanted;
+  for (const DirectLink& link : found.topology.links()) {
+    for (std::uint32_t i = 0; i < link.count; ++i) {
+      wanted.emplace(link.from, link.to);
+    }
+  }
+  CHECK(lit == wanted);
+  CHECK(planned->answer.certificate.verified);
+  // The task graph as TopoOpt's tools read it is the same work.
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "loom_found_strategy.fbuf";
+  REQUIRE(write_graph(path.string(), outcome.search, problem, found));
+  const auto read = load_workload(path.string(), {});
+  std::filesystem::remove(path);
+  REQUIRE(read);
+  CHECK(read->node_count == problem.graph.nodes);
+  std::int64_t moved = 0;
+  std::int64_t expected = 0;
+  for (const Collective& each : read->collectives) {
+    moved += each.bytes.count * each.count;
+  }
+  for (const Collective& each : inputs->jobs[0].spec.collectives) {
+    expected += each.bytes.count * each.count;
+  }
+  CHECK(moved == expected);
+}
+
+TEST_CASE("accuracy_tables_are_read_or_refused_by_line_and_column") {
+  const auto rows = parse_accuracy_table("# of ours\nglobal_batch, iterations\n256, 40000\n\n512,2.1e4  # fewer\n", "t.csv");
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 2);
+  CHECK((*rows)[1].global_batch == 512);
+  CHECK((*rows)[1].iterations == Approx(21'000));
+  const auto message = [](std::string_view text) {
+    const auto read = parse_accuracy_table(text, "t.csv");
+    REQUIRE_FALSE(read);
+    return read.error().message;
+  };
+  CHECK(message("256,40000\n0,3\n").find("t.csv:2, column 1") != std::string::npos);
+  CHECK(message("256,-4\n").find("t.csv:1, column 2") != std::string::npos);
+  CHECK(message("256\n").find("column 2") != std::string::npos);
+  CHECK(message("256,nan\n").find("column 2") != std::string::npos);
+  CHECK(message("256,4\n256,5\n").find("has a row already") != std::string::npos);
+  CHECK(message("global_batch,iterations\n").find("no row") != std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@ find_package(rapidcheck REQUIRED)
 loom_test(workload_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/workload_zoo_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/model_operators_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_flows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_import_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_faults_test.cpp
