@@ -68,6 +68,8 @@ constexpr auto kCompare = std::to_array<SettingWords>({
     {"latency_us", "us", "1", "of a link, one way"},
     {"light", {}, "lit", "lit: what the fabric's own scheduler would light; else a model of the paper's authors"},
     {"matching", "exact | greedy", "exact", "TopoOpt's finder: of pairs"},
+    {"matching_sees", "demand | rings", "demand",
+     "TopoOpt's finder: of pairs; rings: what rings join already is discounted, and near ties go by seed"},
     {"oversubscription", {}, "1; 2 of fat-tree-oversub", "above the edge"},
     {"paths", "1 .. 64", "1", "TopoOpt's finder: shortest ways kept a pair"},
     {"payload_bytes", "bytes", "0", "of each packet; 0: no packets are counted"},

@@ -21,6 +21,7 @@ struct ScheduleOptions {
   std::string target;  ///< diff: a revision, a file or empty; apply: a file; rollback: a revision or empty
   std::string mode = "safe";
   std::string confirm_within;
+  std::uint64_t job = 0;  ///< apply: whose circuits the file's are; 0: as the file says
 };
 
 constexpr std::size_t kNamesShown = 8;  ///< of shared amplifiers; JSON has all
@@ -196,6 +197,19 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   if (!circuits) {
     return give_up(circuits.error());
   }
+  if (order.job != 0) {
+    const auto other =
+        std::ranges::find_if(*circuits, [&](const ScheduledCircuit& circuit) { return circuit.job != circuits->front().job; });
+    if (other != circuits->end()) {
+      return give_up({ErrorCode::invalid_argument,
+                      format_text("--job {}: {} has circuits of jobs {} and {}; nearest: a file of one job", order.job,
+                                  order.target, circuits->front().job.value, other->job.value),
+                      "loom schedule apply --help"});
+    }
+    for (ScheduledCircuit& circuit : *circuits) {
+      circuit.job = JobId{order.job};
+    }
+  }
   ask.circuits = std::move(*circuits);
   const bool is_tentative = ask.confirm_within > Duration{};
   const int code = request(globals, std::move(ask), order.wait, order.target + " is applied");
@@ -249,6 +263,8 @@ void add_changes(CLI::App& group, CommandLine& line) {
                    "safe: refused if light is disturbed; update: what it names changes; overwrite: exactly this")
       ->capture_default_str();
   apply->add_option("--confirm-within", options.confirm_within, "Returns by itself unless confirmed in time, e.g. 120s");
+  apply->add_option("--job", options.job, "The file's circuits are this job's, whatever number it had where it was planned")
+      ->check(CLI::PositiveNumber);
   add_change_flags(*apply, line, options.wait);
   line.when(*apply, apply_schedule, options);
   line.when(*group.add_subcommand("confirm", "What was applied with --confirm-within stays"), confirm_schedule);

@@ -80,6 +80,9 @@ nlohmann::ordered_json json_of(const PlanAnswer& answered) {
     }
   }
   object["assumptions"] = answered.assumptions;
+  if (!answered.hints.empty()) {
+    object["hints"] = answered.hints;
+  }
   if (!answered.explanation.empty()) {
     object["explanation"] = answered.explanation;
   }
@@ -123,6 +126,9 @@ std::string text_of(const PlanAnswer& answered) {
   text += table.text();
   for (const std::string& line : answered.explanation) {
     text += format_text("why: {}\n", line);
+  }
+  for (const std::string& hint : answered.hints) {
+    text += format_text("hint: {}\n", hint);
   }
   for (const std::string& assumption : answered.assumptions) {
     text += format_text("assumed: {}\n", assumption);

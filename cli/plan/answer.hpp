@@ -47,6 +47,7 @@ struct PlanAnswer {
   std::vector<JobSummary> jobs;
   std::vector<IterationAnswer> iterations;  ///< in the order of the schedule; none of a topology by itself
   std::vector<std::string> assumptions;
+  std::vector<std::string> hints{};      ///< what would be better, and how to ask for it
   std::vector<std::string> explanation;  ///< empty unless asked for
 };
 

@@ -82,6 +82,7 @@ Json json_of(const SearchOptions& options) {
           {"share", static_cast<int>(finder.share)},
           {"discount", static_cast<int>(finder.discount)},
           {"matching", static_cast<int>(finder.matching)},
+          {"matching_sees", static_cast<int>(finder.sees)},
           {"primes_beyond", finder.primes_beyond},
           {"paths_of_a_pair", finder.paths_of_a_pair},
           {"finder_seed", finder.seed},
@@ -140,6 +141,7 @@ class Reader {
     finder.share = choice<RingShare>(from, "share", 1);
     finder.discount = choice<LinkDiscount>(from, "discount", 1);
     finder.matching = choice<MatchingMethod>(from, "matching", 1);
+    finder.sees = from.contains("matching_sees") ? choice<MatchingSees>(from, "matching_sees", 1) : MatchingSees::demand;
     finder.primes_beyond = small(from, "primes_beyond", 0);
     finder.paths_of_a_pair = small(from, "paths_of_a_pair", 0);
     finder.seed = from.at("finder_seed").get<std::uint64_t>();

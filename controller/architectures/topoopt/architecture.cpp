@@ -17,16 +17,18 @@
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 9> kOfTheFinder{"discount", "matching", "paths", "primes_beyond", "ring_directions",
-                                                       "seed",     "share",    "split", "variant"};
-constexpr std::array<std::string_view, 11> kKeys{"degree",          "discount", "light", "matching", "paths",  "primes_beyond",
-                                                 "ring_directions", "seed",     "share", "split",    "variant"};
+constexpr std::array<std::string_view, 10> kOfTheFinder{
+    "discount", "matching", "matching_sees", "paths", "primes_beyond", "ring_directions", "seed", "share", "split", "variant"};
+constexpr std::array<std::string_view, 12> kKeys{"degree",        "discount", "light",         "matching",
+                                                 "matching_sees", "paths",    "primes_beyond", "ring_directions",
+                                                 "seed",          "share",    "split",         "variant"};
 
 /// What a job may say of the topology that is found for it.
-constexpr std::array<JobOption, 9> kOptions{
+constexpr std::array<JobOption, 10> kOptions{
     {{"ring_directions", "rings of its topology both-ways | one-way"},
      {"discount", "of a pair's demand a link: halving | harmonic"},
      {"matching", "of pairs: exact | greedy; exact up to 128 servers"},
+     {"matching_sees", "demand | rings: discounts what rings join already, near ties by seed"},
      {"paths", "shortest ways kept a pair, 1 .. 64"},
      {"primes_beyond", "servers from which on ring candidates are 1 and primes"},
      {"seed", "of ties"},

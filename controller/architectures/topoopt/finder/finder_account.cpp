@@ -133,18 +133,22 @@ void account_rings(const FinderDemand& demand, const FinderOptions& options, Fin
   }
 }
 
-Result<void> account_rounds(const FinderDemand& demand, const FinderOptions& options, FinderAccount& account) {
+Result<void> account_rounds(const FinderDemand& demand, const std::vector<std::uint32_t>& jumps, const FinderOptions& options,
+                            FinderAccount& account) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> both_ways;
   for (const PairDemand& each : demand.pairs) {
     both_ways[std::minmax(each.source, each.destination)] += each.bytes;
   }
-  const auto rounds = match_rounds(demand.nodes, demand.pairs, {account.shares.pairs, options.discount, options.matching});
+  const bool sees_rings = options.sees == MatchingSees::rings;
+  const WeighedDemand weighed = sees_rings ? weigh_beside_rings(demand, jumps, options) : WeighedDemand{};
+  const auto rounds = match_rounds(demand.nodes, sees_rings ? weighed.pairs : demand.pairs,
+                                   {account.shares.pairs, options.discount, options.matching});
   if (!rounds) {
     return std::unexpected(rounds.error());
   }
   for (const PairRound& round : *rounds) {
     RoundAccount row;
-    row.weight = round.weight;
+    row.weight = round.weight * weighed.unit;
     for (std::uint32_t u = 0; u < round.partner.size(); ++u) {
       const std::uint32_t v = round.partner[u];
       if (v >= demand.nodes || v < u) {
@@ -185,7 +189,7 @@ Result<FinderAccount> account_of(const FinderDemand& demand, const DirectTopolog
     wire.add_pair(pair.source, pair.destination, static_cast<double>(pair.bytes));
   }
   account_rings(demand, options, account);
-  LOOM_TRY(account_rounds(demand, options, account));
+  LOOM_TRY(account_rounds(demand, topology.jumps, options, account));
   measure_hops(topology, account);
   account.wire = wire.account(options.degree, link);
   return account;

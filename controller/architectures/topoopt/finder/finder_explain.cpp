@@ -85,8 +85,9 @@ void explain_rounds(const FinderAccount& account, const FinderOptions& options, 
   for (std::size_t i = 0; i < account.rounds.size(); ++i) {
     const RoundAccount& round = account.rounds[i];
     lines.push_back(format_text(
-        "matching, round {}: {}, weight {} ({} of a pair with m links){}", i + 1, count_text(round.pairs, "pair", "pairs"),
+        "matching, round {}: {}, weight {} ({} of a pair with m links{}){}", i + 1, count_text(round.pairs, "pair", "pairs"),
         bytes(round.weight), options.discount == LinkDiscount::halving ? "demand / 2^m" : "demand / (m + 1)",
+        options.sees == MatchingSees::rings ? ", those of rings counted" : "",
         round.bytes == 0
             ? "; no demand among them"
             : format_text("; heaviest {} - {}, {} both ways", round.u, round.v, bytes(static_cast<double>(round.bytes)))));

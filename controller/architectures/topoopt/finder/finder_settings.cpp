@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, 2> kDirections{"one-way", "both-ways"};  
 constexpr std::array<std::string_view, 2> kShares{"as-in-paper", "as-in-code"};
 constexpr std::array<std::string_view, 2> kDiscounts{"harmonic", "halving"};
 constexpr std::array<std::string_view, 2> kMatchings{"exact", "greedy"};
+constexpr std::array<std::string_view, 2> kSees{"demand", "rings"};
 constexpr std::int64_t kPathsMost = 64;
 
 template <class Enum>
@@ -58,6 +59,7 @@ Result<FinderOptions> finder_options(const Settings& settings) {
   LOOM_TRY(read_word(settings, "share", kShares, options.share));
   LOOM_TRY(read_word(settings, "discount", kDiscounts, options.discount));
   LOOM_TRY(read_word(settings, "matching", kMatchings, options.matching));
+  LOOM_TRY(read_word(settings, "matching_sees", kSees, options.sees));
   LOOM_TRY(read_count(settings, "paths", kPathsMost, options.paths_of_a_pair));
   LOOM_TRY(read_count(settings, "primes_beyond", std::numeric_limits<std::uint32_t>::max(), options.primes_beyond));
   return options;

@@ -2,10 +2,12 @@
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "controller/architectures/topoopt/finder/tie_break.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -243,6 +245,27 @@ std::uint32_t stride_of_group(std::uint32_t nodes, std::span<const std::uint32_t
   return stride;
 }
 
+WeighedDemand weigh_beside_rings(const FinderDemand& demand, const std::vector<std::uint32_t>& jumps,
+                                 const FinderOptions& options) {
+  constexpr std::uint32_t kTies = 1'024;
+  constexpr double kHeaviest = 1LL << 50;
+  std::vector<double> left;
+  for (const PairDemand& each : demand.pairs) {
+    const std::uint32_t jump = (each.destination + demand.nodes - each.source) % demand.nodes;
+    const auto links = static_cast<double>(std::ranges::count(jumps, jump));
+    const auto [u, v] = std::minmax(each.source, each.destination);
+    const double tie = pick(options.seed, std::uint64_t{u} * demand.nodes + v, kTies) * (1.0 / (1U << 20));
+    left.push_back(static_cast<double>(each.bytes) * (1 - tie) /
+                   (options.discount == LinkDiscount::halving ? std::exp2(links) : links + 1));
+  }
+  const double most = left.empty() ? 0 : std::ranges::max(left);
+  WeighedDemand weighed{{}, most / kHeaviest};
+  for (std::size_t i = 0; i < left.size() && most > 0; ++i) {
+    weighed.pairs.push_back({demand.pairs[i].source, demand.pairs[i].destination, std::llround(left[i] / weighed.unit)});
+  }
+  return weighed;
+}
+
 std::vector<RingClass> ring_classes(const FinderDemand& demand) {
   std::map<std::uint32_t, double> traffic;
   for (const ReduceDemand& group : demand.reduces) {
@@ -274,7 +297,10 @@ Result<DirectTopology> find_topology(const FinderDemand& demand, const FinderOpt
   topology.nodes = demand.nodes;
   topology.shares = split_degree(options.split, options.degree, ring_traffic, pair_traffic, options.directions);
   build_rings(topology, std::move(classes), options);
-  auto pairs = match_pairs(demand.nodes, demand.pairs, {topology.shares.pairs, options.discount, options.matching});
+  const bool sees_rings = options.sees == MatchingSees::rings;
+  const WeighedDemand weighed = sees_rings ? weigh_beside_rings(demand, topology.jumps, options) : WeighedDemand{};
+  auto pairs = match_pairs(demand.nodes, sees_rings ? weighed.pairs : demand.pairs,
+                           {topology.shares.pairs, options.discount, options.matching});
   if (!pairs) {
     return refuse(pairs.error().code, pairs.error().message);
   }

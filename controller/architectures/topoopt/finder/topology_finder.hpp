@@ -37,6 +37,13 @@ FinderDemand finder_demand(const TaskGraph& graph);
 /// The same of a job's collectives, by rank. Errors: out_of_range (a collective that cannot be moved, as fault_of says).
 Result<FinderDemand> finder_demand(const JobDemand& job);
 
+/// What a matching knows beside the demand.
+enum class MatchingSees : std::uint8_t {
+  demand,  ///< nothing: as in the paper and in the code; equal demands go by their place in the list, so that uniform demand
+           ///< makes cliques, and a pair may get what a ring joins already
+  rings,   ///< ours: a pair that a ring joins is discounted as if it had that link, and near ties (1/1024) go by seed
+};
+
 struct FinderOptions {
   std::uint32_t degree = 4;  ///< interfaces of a node
   RingDirections directions = RingDirections::both_ways;
@@ -44,6 +51,7 @@ struct FinderOptions {
   RingShare share = RingShare::as_in_paper;
   LinkDiscount discount = LinkDiscount::halving;
   MatchingMethod matching = MatchingMethod::exact;
+  MatchingSees sees = MatchingSees::demand;
   std::uint32_t primes_beyond = ~0U;  ///< nodes; see ring_candidates
   std::uint32_t paths_of_a_pair = 1;  ///< k of the k shortest paths; 1: one, ties by seed
   std::uint64_t seed = 1;
@@ -93,6 +101,14 @@ std::vector<RingClass> ring_classes(const FinderDemand& demand);
 
 /// How regular the members of a group are: the stride n / g when they are {i + (n / g) j}, in any order; 0 otherwise.
 std::uint32_t stride_of_group(std::uint32_t nodes, std::span<const std::uint32_t> members);
+
+/// The demand of pairs as a matching that sees rings weighs it.
+struct WeighedDemand {
+  std::vector<PairDemand> pairs;
+  double unit = 1;  ///< bytes that one of them stands for: scaled, so that ties are whole numbers
+};
+WeighedDemand weigh_beside_rings(const FinderDemand& demand, const std::vector<std::uint32_t>& jumps,
+                                 const FinderOptions& options);
 
 /// Groups that are not regular have no jump of their own; their traffic counts for the rings of all nodes, over which it is
 /// forwarded. Groups of one are ignored.
