@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
