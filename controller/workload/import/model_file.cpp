@@ -143,6 +143,7 @@ std::vector<std::size_t> cycle_among(const std::vector<FileLayer>& layers, const
   }
   path.erase(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(step_of[at] - 1));
   std::reverse(path.begin(), path.end());  // inputs were followed, the data flows the other way
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
   return path;
 }
 
@@ -278,7 +279,10 @@ Model model_in(const YamlNode& root, std::int64_t batch, ErrorList& errors) {
   } else if (teraflops > 0) {
     model.pace = pace_of_flops(teraflops * 1e12, "macs and sustained_tflops of the file: " + source);
   } else if (multiply_accumulates_of(model) == 0) {
-    model.pace = {0, 1, 1, "the file has neither times nor macs"};
+    model.pace = {0, 1, 1, "the file has neither times nor macs: all layers take alike"};
+    for (Block& block : model.blocks) {
+      block.multiply_accumulates = 1;
+    }
   } else {
     errors.add(place, "layers have macs, but neither time_ms nor the file's sustained_tflops says how long they take");
   }

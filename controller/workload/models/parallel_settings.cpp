@@ -261,7 +261,7 @@ void add_node(std::vector<std::string>& all, const Parallelism& of) {
   }
   all.push_back(
       format_text("{} GPUs a node, {} between them one way: in a node tp {}, cp {}, dp {}; these reduce, gather and "
-                  "exchange among themselves before the node sends, which takes time but no fabric",
+                  "exchange among themselves before the node sends: time without fabric, counted as compute",
                   of.gpus, text_of(of.node_rate), degrees->tensor.inside, degrees->context.inside, degrees->data.inside));
 }
 
