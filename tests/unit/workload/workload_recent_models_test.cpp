@@ -89,6 +89,19 @@ TEST_CASE("parameters_of_recent_models_equal_the_published_ones") {
   CHECK(active_parameters_of(*dense) == parameters_of(*dense));
 }
 
+TEST_CASE("forward_work_of_recent_models_is_what_the_page_says") {
+  // GFLOP of a sample, two a multiply-accumulate; worked out apart from the program, matrix by matrix
+  const std::map<std::string_view, double> gigaflops{{"mixtral-8x7b", 1'398'441},
+                                                     {"llama3-8b", 158'141},
+                                                     {"llama3-70b", 1'314'638},
+                                                     {"llama3-405b", 7'169'159},
+                                                     {"deepseek-v3", 383'866}};
+  for (const auto& [name, wanted] : gigaflops) {
+    CAPTURE(name);
+    CHECK(2e-9 * static_cast<double>(multiply_accumulates_of(*model_of(name, {}))) == Approx(wanted).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("a_shape_that_does_not_fit_itself_is_refused") {
   CHECK_THAT(refusal("llama3-8b", 4, {{"heads", "30"}}), Contains("heads = 30 does not divide hidden"));
   CHECK_THAT(refusal("llama3-8b", 4, {{"kv_heads", "5"}}), Contains("kv_heads = 5"));
