@@ -304,7 +304,7 @@ std::string pipeline_text(const Model& model, const Parallelism& of) {
 
 std::span<const std::string_view> parallel_keys() { return kParallelKeys; }
 
-Result<Spread> read_parallelism(Model& model, const WorkloadSettings& settings) {
+Result<SpreadModel> read_parallelism(Model& model, const WorkloadSettings& settings) {
   const auto precision = named(settings.values, "precision", model.precision, kPrecisions);
   if (!precision) {
     return std::unexpected(precision.error());
@@ -322,7 +322,7 @@ Result<Spread> read_parallelism(Model& model, const WorkloadSettings& settings) 
     return std::unexpected(compute.error());
   }
   spread->compute = compute->total;
-  return Spread{*std::move(spread), std::move(compute->assumption)};
+  return SpreadModel{*std::move(spread), std::move(compute->assumption)};
 }
 
 std::vector<std::string> assumptions_of(const Model& model, const Parallelism& of, const std::string& compute) {

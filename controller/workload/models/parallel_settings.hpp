@@ -17,14 +17,14 @@ namespace loom {
 /// Ascending. docs/workloads.md#settings-of-models-of-layers has what each means.
 std::span<const std::string_view> parallel_keys();
 
-struct Spread {
+struct SpreadModel {
   Parallelism spread;
   std::string compute;  ///< the sentence on its compute time
 };
 
 /// Also puts `precision` into the model. Errors: invalid_argument and out_of_range (settings, degrees that do not fit),
 /// not_found and unsupported (gpu).
-Result<Spread> read_parallelism(Model& model, const WorkloadSettings& settings);
+Result<SpreadModel> read_parallelism(Model& model, const WorkloadSettings& settings);
 
 /// Sentences for who reads the figures, the compute time first.
 std::vector<std::string> assumptions_of(const Model& model, const Parallelism& parallelism, const std::string& compute);

@@ -98,7 +98,7 @@ TEST_CASE("forward_work_of_recent_models_is_what_the_page_says") {
                                                      {"deepseek-v3", 383'866}};
   for (const auto& [name, wanted] : gigaflops) {
     CAPTURE(name);
-    CHECK(2e-9 * static_cast<double>(multiply_accumulates_of(*model_of(name, {}))) == Approx(wanted).epsilon(1e-6));
+    CHECK(2e-9 * static_cast<double>(multiply_accumulates_of(*model_of(name, {}))) == Approx(wanted).margin(0.5).epsilon(0));
   }
 }
 
