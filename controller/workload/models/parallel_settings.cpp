@@ -297,7 +297,8 @@ std::string pipeline_text(const Model& model, const Parallelism& of) {
   if (of.chunks > 1) {
     schedule = format_text("interleaved 1F1B, {} chunks a stage, as many times the messages between stages", of.chunks);
   }
-  return format_text("pipeline: {}, {}; first and last stage add up a tied embedding", stages_text(model, of), schedule);
+  return format_text("pipeline: {}, {}{}", stages_text(model, of), schedule,
+                     model.tied_parameters > 0 ? "; first and last stage add up a tied embedding" : "");
 }
 
 }  // namespace
