@@ -11,6 +11,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/arena/entries.hpp"
 #include "controller/workload/import/tables.hpp"
+#include "controller/workload/models/gpus.hpp"
 #include "controller/workload/models/model.hpp"
 #include "controller/workload/models/zoo.hpp"
 #include "core/config/fabric_template.hpp"
@@ -22,18 +23,31 @@ namespace {
 /// What a model is without any setting.
 struct Shape {
   std::int64_t parameters = 0;
+  std::int64_t active = 0;  ///< that one token meets
   std::size_t layers = 0;
   std::int64_t batch = 0;
-  std::int64_t bytes_per_element = 4;
+  Settings settings;  ///< of its shape, and what else is the model's own
 };
 
 Shape shape_of(std::string_view name) {
   if (find_model(name) != nullptr) {
     const auto model = model_of(name, {});
-    return model ? Shape{parameters_of(*model), model->blocks.size(), model->batch, model->bytes_per_element} : Shape{};
+    if (!model) {
+      return {};
+    }
+    Shape shape{parameters_of(*model), active_parameters_of(*model), model->blocks.size(), model->batch, model->shape};
+    shape.settings.insert({{"batch", std::to_string(model->batch)}, {"precision", std::string{to_string(model->precision)}}});
+    if (!model->gpu.empty()) {
+      shape.settings.emplace("gpu", model->gpu);
+    }
+    return shape;
   }
   const auto tables = table_model_of(name, {});
-  return tables ? Shape{tables->parameters(), 0, tables->batch, 4} : Shape{};
+  if (!tables) {
+    return {};
+  }
+  const std::string batch = std::to_string(tables->batch);
+  return {tables->parameters(), tables->parameters(), 0, tables->batch, {{"batch", batch}, {"l", batch}}};
 }
 
 Json word_or_null(std::string_view word) { return word.empty() ? Json() : Json(word); }
@@ -44,10 +58,8 @@ Json settings_json(std::span<const std::string_view> keys, std::span<const Setti
     const auto found = std::ranges::find(words, key, &SettingWords::key);
     const SettingWords known = found == words.end() ? SettingWords{key, {}, {}, {}} : *found;
     Json absent = word_or_null(known.absent);
-    if (shape != nullptr && (key == "batch" || key == "l")) {
-      absent = std::to_string(shape->batch);
-    } else if (shape != nullptr && key == "precision") {
-      absent = shape->bytes_per_element == 4 ? "fp32" : "fp16";
+    if (shape != nullptr && shape->settings.contains(key)) {
+      absent = shape->settings.find(key)->second;
     }
     all.push_back({{"key", key}, {"unit", word_or_null(known.unit)}, {"default", absent}, {"meaning", known.meaning}});
   }
@@ -88,7 +100,9 @@ int print_workload(const Globals& globals, const std::string& name) {
     print(*shown);
     return kDone;
   }
-  std::printf("%s: %s parameters, %s layers\n", name.c_str(), text_of((*shown)["parameters"]).c_str(),
+  const bool is_sparse = (*shown)["parameters"] != (*shown)["active_parameters"];
+  std::printf("%s: %s parameters%s, %s layers\n", name.c_str(), text_of((*shown)["parameters"]).c_str(),
+              is_sparse ? format_text(", of which a token meets {}", text_of((*shown)["active_parameters"])).c_str() : "",
               text_of((*shown)["layers"]).c_str());
   std::printf("--set KEY=VALUE; a default of - is the model's own\n");
   print_rows((*shown)["settings"], {"key", "unit", "default", "meaning"});
@@ -147,8 +161,26 @@ Result<nlohmann::ordered_json> workload_show(std::string_view name) {
   Json object = answer();
   object["name"] = name;
   object["parameters"] = shape.parameters;
+  object["active_parameters"] = shape.active;
   object["layers"] = shape.layers == 0 ? Json() : Json(shape.layers);
   object["settings"] = settings_json(workload_keys(name), workload_words(), &shape);
+  return object;
+}
+
+nlohmann::ordered_json gpu_list() {
+  Json object = answer();
+  object["gpus"] = Json::array();
+  const auto rate = [](double teraflops) { return teraflops > 0 ? Json(teraflops) : Json(); };
+  for (const Gpu& gpu : gpus()) {
+    object["gpus"].push_back({{"name", gpu.name},
+                              {"fp32_tflops", rate(gpu.fp32)},
+                              {"fp16_tflops", rate(gpu.fp16)},
+                              {"bf16_tflops", rate(gpu.bf16)},
+                              {"fp8_tflops", rate(gpu.fp8)},
+                              {"memory_gb", gpu.gigabytes},
+                              {"node_gbps", static_cast<double>(gpu.node_rate.bits_per_second) / 1e9},
+                              {"source", gpu.sheet}});
+  }
   return object;
 }
 
@@ -198,6 +230,12 @@ void add_catalogue(CLI::App& app, CommandLine& line) {
   line.when(*workload->add_subcommand("list", "All models"), [](const Globals& globals) {
     return print_list(globals, workload_list(), "workloads", {"name", "parameters", "layers", "batch"});
   });
+  line.when(*workload->add_subcommand("gpus", "GPUs of --set gpu=NAME: dense rates, memory, rate in a node one way"),
+            [](const Globals& globals) {
+              return print_list(
+                  globals, gpu_list(), "gpus",
+                  {"name", "fp32_tflops", "fp16_tflops", "bf16_tflops", "fp8_tflops", "memory_gb", "node_gbps", "source"});
+            });
   CLI::App* model = workload->add_subcommand("show", "One model: every key of --set");
   auto& name = line.keep<std::string>();
   model->add_option("NAME", name, "A name of loom workload list")->required();

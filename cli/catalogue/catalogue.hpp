@@ -32,6 +32,7 @@ std::span<const SettingWords> compare_words();
 /// What the commands print. Errors: not_found, with the nearest name.
 nlohmann::ordered_json workload_list();
 Result<nlohmann::ordered_json> workload_show(std::string_view name);
+nlohmann::ordered_json gpu_list();
 nlohmann::ordered_json fabric_list();
 Result<nlohmann::ordered_json> fabric_show(std::string_view name);
 

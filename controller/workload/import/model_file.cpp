@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/config/yaml/yaml_reader.hpp"
@@ -30,6 +31,9 @@ struct FileLayer {
   Block block;
   std::map<std::int64_t, double> times;  ///< batch -> milliseconds, forward and backward
   const YamlNode* place = nullptr;
+  bool has_inputs = false;  ///< otherwise: the layer before it
+  std::vector<const YamlNode*> input_names;
+  std::vector<std::size_t> inputs;  ///< layers of the file
 };
 
 std::optional<double> number_of(const YamlNode& node) {
@@ -84,8 +88,134 @@ FileLayer layer_of(const YamlNode& node, ErrorList& errors) {
     map.error("routed", format_text("routed = {} of {} experts", block.routed, block.experts));
   }
   layer.times = times_of(map, errors);
+  if (map.find("inputs") != nullptr) {
+    layer.has_inputs = true;
+    for (const YamlNode& each : map.list("inputs", kModelLayers)) {
+      layer.input_names.push_back(&each);
+    }
+  }
   map.finish();
   return layer;
+}
+
+/// Each layer's inputs as layers. Errors: a name twice, an input that no layer is, the same input twice.
+void find_inputs(std::vector<FileLayer>& layers, ErrorList& errors) {
+  std::map<std::string_view, std::size_t> by_name;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string& name = layers[i].block.name;
+    const auto [first, is_new] = by_name.emplace(name, i);
+    names.push_back(name);
+    if (!is_new && !name.empty()) {
+      errors.add(*layers[i].place, format_text("layer '{}' is there already, on line {}; inputs go by name, so names differ",
+                                               name, layers[first->second].place->line));
+    }
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    FileLayer& layer = layers[i];
+    if (!layer.has_inputs && i > 0) {
+      layer.inputs = {i - 1};
+    }
+    for (const YamlNode* input : layer.input_names) {
+      const auto found = by_name.find(input->text);
+      if (input->kind != YamlNode::Kind::scalar || found == by_name.end()) {
+        errors.add(*input, format_text("input '{}' of layer '{}': no layer is called that; did you mean '{}'?",
+                                       input->text.substr(0, 128), layer.block.name, nearest(input->text, names)));
+      } else if (std::find(layer.inputs.begin(), layer.inputs.end(), found->second) != layer.inputs.end()) {
+        errors.add(*input, format_text("input '{}' of layer '{}' is listed twice", input->text, layer.block.name));
+      } else {
+        layer.inputs.push_back(found->second);
+      }
+    }
+  }
+}
+
+/// The cycle that the layers not yet in order hold, from one of them back to itself.
+std::vector<std::size_t> cycle_among(const std::vector<FileLayer>& layers, const std::vector<bool>& is_placed) {
+  std::vector<std::size_t> step_of(layers.size(), 0);
+  std::vector<std::size_t> path;
+  auto at = static_cast<std::size_t>(std::find(is_placed.begin(), is_placed.end(), false) - is_placed.begin());
+  while (step_of[at] == 0) {
+    path.push_back(at);
+    step_of[at] = path.size();
+    const auto& inputs = layers[at].inputs;  // one of them is not placed either, else this layer would be
+    at = *std::find_if(inputs.begin(), inputs.end(), [&](std::size_t input) { return !is_placed[input]; });
+  }
+  path.erase(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(step_of[at] - 1));
+  std::reverse(path.begin(), path.end());  // inputs were followed, the data flows the other way
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
+  return path;
+}
+
+/// Layers so that each comes after its inputs, otherwise as in the file. Errors: a cycle, by its path.
+std::vector<std::size_t> order_of(const std::vector<FileLayer>& layers, ErrorList& errors) {
+  std::vector<std::size_t> order;
+  std::vector<std::size_t> waits(layers.size());
+  std::vector<std::vector<std::size_t>> readers(layers.size());
+  std::set<std::size_t> able;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    waits[i] = layers[i].inputs.size();
+    for (const std::size_t input : layers[i].inputs) {
+      readers[input].push_back(i);
+    }
+    if (waits[i] == 0) {
+      able.insert(i);
+    }
+  }
+  std::vector<bool> is_placed(layers.size(), false);
+  while (!able.empty()) {
+    const std::size_t at = *able.begin();
+    able.erase(able.begin());
+    is_placed[at] = true;
+    order.push_back(at);
+    for (const std::size_t reader : readers[at]) {
+      if (--waits[reader] == 0) {
+        able.insert(reader);
+      }
+    }
+  }
+  if (order.size() < layers.size()) {
+    const std::vector<std::size_t> cycle = cycle_among(layers, is_placed);
+    std::string path;
+    for (const std::size_t at : cycle) {
+      path += layers[at].block.name + " -> ";
+    }
+    errors.add(*layers[cycle.front()].place,
+               format_text("a cycle: {}{}; no layer can come after itself", path, layers[cycle.front()].block.name));
+  }
+  return order;
+}
+
+/// Into an order in which inputs come first, with what a cut behind each layer would have to move.
+void put_in_order(std::vector<FileLayer>& layers, ErrorList& errors) {
+  find_inputs(layers, errors);
+  if (!errors.empty()) {
+    return;
+  }
+  const std::vector<std::size_t> order = order_of(layers, errors);
+  if (!errors.empty()) {
+    return;
+  }
+  std::vector<std::size_t> place_of(layers.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place_of[order[i]] = i;
+  }
+  std::vector<std::size_t> last_read(layers.size(), 0);  // by place
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    for (const std::size_t input : layers[i].inputs) {
+      last_read[place_of[input]] = std::max(last_read[place_of[input]], place_of[i]);
+    }
+  }
+  std::vector<FileLayer> sorted;
+  for (const std::size_t at : order) {
+    sorted.push_back(std::move(layers[at]));
+  }
+  layers = std::move(sorted);
+  for (std::size_t cut = 0; cut + 1 < layers.size(); ++cut) {
+    for (std::size_t i = 0; i <= cut; ++i) {
+      layers[cut].block.handed += last_read[i] > cut ? layers[i].block.boundary : 0;
+    }
+  }
 }
 
 std::string batches_of(const std::map<std::int64_t, double>& times) {
@@ -124,16 +254,22 @@ Model model_in(const YamlNode& root, std::int64_t batch, ErrorList& errors) {
   const std::int64_t own_batch = file.integer("batch", {1, kBatchMost}, 32);
   model.batch = batch == 0 ? own_batch : batch;
   model.bytes_per_element = file.integer("bytes_per_element", {1, 8}, 4);
+  model.precision = model.bytes_per_element == 2   ? NumberFormat::bf16
+                    : model.bytes_per_element == 1 ? NumberFormat::fp8
+                                                   : NumberFormat::fp32;
   model.tied_parameters = file.integer("tied_parameters", {0, kParametersMost}, 0);
   const std::string source = file.text("source", std::string{"the file does not say where its times come from"});
   const double teraflops = file.real("sustained_tflops", {0, 1e6}, 0.0);
   std::vector<FileLayer> layers;
   for (const YamlNode& each : file.list("layers", kModelLayers, Rule::required)) {
     layers.push_back(layer_of(each, errors));
-    model.blocks.push_back(layers.back().block);
   }
   const YamlNode& place = file.place_of("layers");
   file.finish();
+  put_in_order(layers, errors);
+  for (const FileLayer& layer : layers) {
+    model.blocks.push_back(layer.block);
+  }
   const auto is_timed = [](const FileLayer& layer) { return !layer.times.empty(); };
   if (layers.empty()) {
     errors.add(place, "a model needs at least one layer");
@@ -143,7 +279,10 @@ Model model_in(const YamlNode& root, std::int64_t batch, ErrorList& errors) {
   } else if (teraflops > 0) {
     model.pace = pace_of_flops(teraflops * 1e12, "macs and sustained_tflops of the file: " + source);
   } else if (multiply_accumulates_of(model) == 0) {
-    model.pace = {0, 1, 1, "the file has neither times nor macs"};
+    model.pace = {0, 1, 1, "the file has neither times nor macs: all layers take alike"};
+    for (Block& block : model.blocks) {
+      block.multiply_accumulates = 1;
+    }
   } else {
     errors.add(place, "layers have macs, but neither time_ms nor the file's sustained_tflops says how long they take");
   }

@@ -1,6 +1,6 @@
-// Model files: a user's own layers, as YAML or JSON. What one layer holds, computes and hands on; how it is spread over nodes
-// stays with the settings of every model (tp, pp, zero, batch, ...). Times are measured ones, by batch, or follow from
-// multiply-accumulates and a rate.
+// Model files: a user's own layers, as YAML or JSON: a chain, or a graph of operators that name their inputs. What one layer
+// holds, computes and hands on; how it is spread over nodes stays with the settings of every model (tp, pp, zero, batch, ...).
+// Times are measured ones, by batch, or follow from multiply-accumulates and a rate.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,9 @@ std::vector<ConfigError> check_model_file(const std::filesystem::path& path, con
 
 /// The model for `batch` samples a data-parallel rank; 0: the file's. Keys: docs/workloads.md#model-files. Errors:
 /// invalid_config (all that is wrong with the file, a line each, with line and column: an unknown key, a value outside its
-/// range, a layer whose table of times lacks the batch), not_found.
+/// range, a layer whose table of times lacks the batch, a name given twice, an input that no layer is, a cycle with its path),
+/// not_found. Blocks are in an order in which each comes after its inputs, the file's where that is one; `handed` of each
+/// counts every tensor that is still to be read.
 Result<Model> read_model_file(const std::string& path, std::int64_t batch);
 
 }  // namespace loom

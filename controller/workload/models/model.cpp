@@ -22,6 +22,48 @@ std::int64_t parameters_of(const Model& model) {
   return total;
 }
 
+std::int64_t active_parameters_of(const Model& model) {
+  std::int64_t total = 0;
+  for (const Block& block : model.blocks) {
+    total += block.parameters + (block.experts == 0 ? 0 : block.expert_parameters / block.experts * block.routed);
+  }
+  return total;
+}
+
+std::string_view to_string(NumberFormat precision) {
+  switch (precision) {
+    case NumberFormat::fp32:
+      return "fp32";
+    case NumberFormat::fp16:
+      return "fp16";
+    case NumberFormat::bf16:
+      return "bf16";
+    case NumberFormat::fp8:
+      return "fp8";
+  }
+  return "?";
+}
+
+ElementBytes bytes_of(const Model& model) {
+  const std::int64_t each = model.bytes_per_element;
+  return model.precision == NumberFormat::fp8 && each == element_bytes(NumberFormat::fp8).activations
+             ? element_bytes(NumberFormat::fp8)
+             : ElementBytes{each, each, each, each};
+}
+
+ElementBytes element_bytes(NumberFormat precision) {
+  switch (precision) {
+    case NumberFormat::fp32:
+      return {4, 4, 4, 4};
+    case NumberFormat::fp16:
+    case NumberFormat::bf16:
+      return {2, 2, 2, 2};
+    case NumberFormat::fp8:
+      return {2, 2, 1, 1};
+  }
+  return {};
+}
+
 std::int64_t multiply_accumulates_of(const Model& model) {
   std::int64_t total = 0;
   for (const Block& block : model.blocks) {
@@ -33,7 +75,7 @@ std::int64_t multiply_accumulates_of(const Model& model) {
 std::span<const ModelEntry> models() {
   static const std::vector<ModelEntry> kAll = [] {
     std::vector<ModelEntry> all;
-    for (const auto family : {vision_models(), transformer_models(), dense_models()}) {
+    for (const auto family : {vision_models(), transformer_models(), latent_models(), dense_models()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

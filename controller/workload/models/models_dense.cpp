@@ -32,6 +32,9 @@ Result<Model> candle(std::string_view name, const Settings& settings) {
   }
   Model model;
   model.name = name;
+  model.shape = {{"dense_layers", std::to_string(*layers)},
+                 {"feature_layers", std::to_string(*features)},
+                 {"width", std::to_string(*width)}};
   for (std::size_t tower = 0; tower < kInputs.size(); ++tower) {
     for (std::int64_t i = 0; i < *features; ++i) {
       model.blocks.push_back(dense(format_text("feature{}.{}", tower, i), i == 0 ? kInputs[tower] : *width, *width));

@@ -30,10 +30,15 @@ struct Shape {
   std::int64_t routed = 0;
   std::int64_t bytes = 2;  ///< an element
   std::int64_t batch = 16;
+  std::int64_t heads = 0;      ///< of queries; 0: not a setting
+  std::int64_t key_heads = 0;  ///< groups of keys and values
+  std::string_view gpu{};      ///< whose rate is its pace, in bf16; empty: kHalfFlops or kSingleFlops
 };
 
 // BERT: Devlin et al. 2019. GPT-2: Radford et al. 2019. Megatron: Shoeybi et al. 2019, table 1 (vocabulary padded to 51 200).
-// GPT-3: Brown et al. 2020, with Megatron's vocabulary. Mixtral: Jiang et al. 2024.
+// GPT-3: Brown et al. 2020, with Megatron's vocabulary. Mixtral: Jiang et al. 2024 (table 1; contexts of 32 768 tokens; `moe`
+// is the same with 4096). Llama 3: Grattafiori et al. 2024, table 3, vocabulary 128 256 (128 000 and 256 reserved) as published
+// with the weights; 405B in sequences of 8192, 16 a data-parallel rank: table 4 with a batch of 16 M tokens on 128 ranks.
 constexpr std::array kShapes{
     Shape{"transformer-base", Style::seq2seq, 6, 512, 2048, 37000, 128, 0, 512, 0, 0, 4, 64},
     Shape{"transformer", Style::seq2seq, 6, 1024, 4096, 37000, 128, 0, 1024, 0, 0, 4, 64},
@@ -48,11 +53,18 @@ constexpr std::array kShapes{
     Shape{"gpt3-175b", Style::gpt, 96, 12288, 49152, 51200, 2048, 2048, 12288, 0, 0, 2, 8},
     Shape{"moe", Style::llama, 32, 4096, 14336, 32000, 4096, 0, 1024, 8, 2, 2, 8},
     Shape{"moe-8x22b", Style::llama, 56, 6144, 16384, 32000, 4096, 0, 1024, 8, 2, 2, 8},
+    Shape{"mixtral-8x7b", Style::llama, 32, 4096, 14336, 32000, 32768, 0, 1024, 8, 2, 2, 1, 32, 8, "h100"},
+    Shape{"llama3-8b", Style::llama, 32, 4096, 14336, 128256, 8192, 0, 1024, 0, 0, 2, 8, 32, 8, "h100"},
+    Shape{"llama3-70b", Style::llama, 80, 8192, 28672, 128256, 8192, 0, 1024, 0, 0, 2, 8, 64, 8, "h100"},
+    Shape{"llama3-405b", Style::llama, 126, 16384, 53248, 128256, 8192, 0, 1024, 0, 0, 2, 16, 128, 8, "h100"},
 };
 
 constexpr std::array<std::string_view, 5> kKeys{"ffn", "hidden", "layers", "seq", "vocab"};
 constexpr std::array<std::string_view, 8> kExpertKeys{"experts",   "ffn", "hidden", "layers",
                                                       "moe_every", "seq", "top_k",  "vocab"};
+constexpr std::array<std::string_view, 7> kGroupedKeys{"ffn", "heads", "hidden", "kv_heads", "layers", "seq", "vocab"};
+constexpr std::array<std::string_view, 10> kGroupedExpertKeys{"experts", "ffn",       "heads", "hidden", "kv_heads",
+                                                              "layers",  "moe_every", "seq",   "top_k",  "vocab"};
 
 /// A100 with fp16, of its 312 TFLOP/s; single precision: 6 layers, hidden 768, 256 tokens, 16 sequences a GPU in 62.20 ms are
 /// 1.10 TFLOP forward and backward.
@@ -97,7 +109,9 @@ Block layer(const Shape& shape, std::string name, bool cross_attention, bool rou
               .parameters = attentions * (attend.parameters + norm(shape)) + norm(shape),
               .multiply_accumulates = attentions * attend.multiply_accumulates,
               .boundary = shape.sequence * shape.hidden,
-              .tensor_reduces = static_cast<std::uint32_t>(attentions + 1)};
+              .tensor_reduces = static_cast<std::uint32_t>(attentions + 1),
+              .context = attentions * 2 * shape.sequence * shape.keys_width,
+              .context_splits = static_cast<std::uint32_t>(shape.key_heads)};
   if (!routed) {
     block.parameters += feed.parameters;
     block.multiply_accumulates += feed.multiply_accumulates;
@@ -163,7 +177,35 @@ Result<void> read_shape(Shape& shape, const Settings& settings) {
     shape.routed = std::min(shape.routed, shape.experts);
     LOOM_TRY(read("top_k", shape.routed, shape.experts));
   }
+  if (shape.heads > 0) {
+    LOOM_TRY(read("heads", shape.heads, 4'096));
+    LOOM_TRY(read("kv_heads", shape.key_heads, shape.heads));
+    if (shape.hidden % shape.heads != 0 || shape.heads % shape.key_heads != 0) {
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}: heads = {} does not divide hidden = {}, or kv_heads = {} does not divide it", shape.name,
+                              shape.heads, shape.hidden, shape.key_heads));
+    }
+    shape.keys_width = shape.hidden / shape.heads * shape.key_heads;
+  }
   return {};
+}
+
+/// The row's settings as they hold.
+Settings settings_of(const Shape& shape, std::int64_t every) {
+  Settings said{{"ffn", std::to_string(shape.feed_forward)},
+                {"hidden", std::to_string(shape.hidden)},
+                {"layers", std::to_string(shape.layers)},
+                {"seq", std::to_string(shape.sequence)},
+                {"vocab", std::to_string(shape.vocabulary)}};
+  if (shape.experts > 0) {
+    said.insert({{"experts", std::to_string(shape.experts)},
+                 {"moe_every", std::to_string(every)},
+                 {"top_k", std::to_string(shape.routed)}});
+  }
+  if (shape.heads > 0) {
+    said.insert({{"heads", std::to_string(shape.heads)}, {"kv_heads", std::to_string(shape.key_heads)}});
+  }
+  return said;
 }
 
 Result<Model> transformer(std::string_view name, const Settings& settings) {
@@ -187,7 +229,10 @@ Result<Model> transformer(std::string_view name, const Settings& settings) {
   model.blocks.push_back(head(shape));
   model.tied_parameters = shape.style == Style::llama ? 0 : shape.vocabulary * shape.hidden;
   model.bytes_per_element = shape.bytes;
+  model.precision = shape.bytes == 4 ? NumberFormat::fp32 : shape.gpu.empty() ? NumberFormat::fp16 : NumberFormat::bf16;
+  model.gpu = shape.gpu;
   model.batch = shape.batch;
+  model.shape = settings_of(shape, *every);
   model.pace = shape.bytes == 2 ? pace_of_flops(kHalfFlops, std::string{kHalfSource})
                                 : pace_of_flops(kSingleFlops, std::string{kSingleSource});
   model.assumptions.push_back(format_text("sequences of {} tokens, all of full length", shape.sequence));
@@ -198,14 +243,19 @@ Result<Model> transformer(std::string_view name, const Settings& settings) {
   return model;
 }
 
+constexpr std::span<const std::string_view> keys_of(const Shape& shape) {
+  using Keys = std::span<const std::string_view>;
+  if (shape.experts > 0) {
+    return shape.heads > 0 ? Keys{kGroupedExpertKeys} : Keys{kExpertKeys};
+  }
+  return shape.heads > 0 ? Keys{kGroupedKeys} : Keys{kKeys};
+}
+
 /// The register's rows, from the table.
 constexpr auto kModels = [] {
   std::array<ModelEntry, kShapes.size()> rows{};
   for (std::size_t i = 0; i < kShapes.size(); ++i) {
-    rows[i] = {
-        kShapes[i].name,
-        kShapes[i].experts > 0 ? std::span<const std::string_view>{kExpertKeys} : std::span<const std::string_view>{kKeys},
-        transformer};
+    rows[i] = {kShapes[i].name, keys_of(kShapes[i]), transformer};
   }
   return rows;
 }();

@@ -32,6 +32,7 @@ Result<Model> vision(std::string_view name, const Settings& settings, std::vecto
   }
   Model model;
   model.name = name;
+  model.shape = {{"classes", std::to_string(*classes)}, {"image", std::to_string(*side)}, {"pad", std::to_string(*pad)}};
   for (const Layer& layer : layers({*side, *pad, *classes})) {
     model.blocks.push_back({.name = layer.name,
                             .parameters = layer.parameters,

@@ -12,28 +12,14 @@
 #include "controller/workload/import/tables.hpp"
 #include "controller/workload/load_graph.hpp"
 #include "controller/workload/models/compute_time.hpp"
-#include "controller/workload/parallel.hpp"
+#include "controller/workload/models/parallel_settings.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 17> kParallelKeys{
-    "all_to_all",  "batch",   "bucket_mb", "collective", "compute_ms", "dp",      "ep", "flops", "local",
-    "micro_batch", "overlap", "pp",        "precision",  "schedule",   "strides", "tp", "zero"};
 constexpr std::array<std::string_view, 1> kTraceKeys{"compute_ms"};
-constexpr std::array<std::string_view, 2> kOverlaps{"bucketed", "none"};
-constexpr std::array<std::string_view, 2> kPrecisions{"fp16", "fp32"};
-constexpr std::array<std::string_view, 2> kSchedules{"1f1b", "gpipe"};
-constexpr std::array kAlgorithms{CollectiveAlgorithm::automatic,          CollectiveAlgorithm::ring,
-                                 CollectiveAlgorithm::bidirectional_ring, CollectiveAlgorithm::tree,
-                                 CollectiveAlgorithm::halving_doubling,   CollectiveAlgorithm::direct,
-                                 CollectiveAlgorithm::pairwise,           CollectiveAlgorithm::hierarchical};
-
-/// PyTorch DistributedDataParallel's bucket_cap_mb.
-constexpr double kBucketMegabytes = 25;
-
 struct Names {
   std::vector<std::string_view> all;
   std::map<std::string_view, std::vector<std::string_view>> keys;
@@ -51,7 +37,7 @@ const Names& names() {
       std::sort(keys.begin(), keys.end());
     };
     for (const ModelEntry& entry : models()) {
-      add(entry.name, {entry.keys, kParallelKeys});
+      add(entry.name, {entry.keys, parallel_keys()});
     }
     for (const std::string_view name : table_model_names()) {
       add(name, {table_model_keys()});
@@ -63,164 +49,14 @@ const Names& names() {
 
 bool is_name(std::string_view name) { return names().keys.contains(name); }
 
-/// An algorithm by its name. Errors: as choice().
-Result<CollectiveAlgorithm> algorithm(const Settings& settings, std::string_view key) {
-  std::array<std::string_view, kAlgorithms.size()> words;
-  std::transform(kAlgorithms.begin(), kAlgorithms.end(), words.begin(), [](auto each) { return to_string(each); });
-  const auto word = choice(settings, key, to_string(CollectiveAlgorithm::automatic), words);
-  if (!word) {
-    return std::unexpected(word.error());
-  }
-  return kAlgorithms[static_cast<std::size_t>(std::find(words.begin(), words.end(), *word) - words.begin())];
-}
-
-Result<void> read_choices(Parallelism& into, const Settings& settings) {
-  const auto gradients = algorithm(settings, "collective");
-  const auto exchange = algorithm(settings, "all_to_all");
-  const auto strides = number_list(settings, "strides", {}, 1, limits::kNodes);
-  const auto local = whole_number(settings, "local", 1, 1, limits::kNodes);
-  for (const Error* error : {gradients ? nullptr : &gradients.error(), exchange ? nullptr : &exchange.error(),
-                             strides ? nullptr : &strides.error(), local ? nullptr : &local.error()}) {
-    if (error != nullptr) {
-      return std::unexpected(*error);
-    }
-  }
-  into.gradients = {*gradients, {strides->begin(), strides->end()}, static_cast<std::uint32_t>(*local)};
-  into.all_to_all.algorithm = *exchange;
-  return {};
-}
-
-Result<void> read_degrees(Parallelism& into, const Settings& settings) {
-  const auto read = [&](std::string_view key, std::uint32_t& field, std::int64_t least, std::int64_t most) -> Result<void> {
-    const auto value = whole_number(settings, key, field, least, most);
-    if (!value) {
-      return std::unexpected(value.error());
-    }
-    field = static_cast<std::uint32_t>(*value);
-    return {};
-  };
-  LOOM_TRY(read("tp", into.tensor, 1, limits::kNodes));
-  LOOM_TRY(read("pp", into.pipeline, 1, limits::kNodes));
-  LOOM_TRY(read("ep", into.expert, 1, limits::kNodes));
-  LOOM_TRY(read("zero", into.zero, 0, 3));
-  const std::uint64_t replica = std::uint64_t{into.tensor} * into.pipeline;
-  if (replica > into.nodes || into.nodes % replica != 0) {
-    return fail(ErrorCode::invalid_argument,
-                format_text("{} nodes do not fall into replicas of tp x pp = {} x {}; nearest: {} nodes", into.nodes,
-                            into.tensor, into.pipeline, std::max<std::uint64_t>(1, into.nodes / replica) * replica));
-  }
-  std::uint32_t data = into.data();
-  LOOM_TRY(read("dp", data, 1, limits::kNodes));
-  if (data != into.data()) {
-    return fail(ErrorCode::invalid_argument,
-                format_text("dp = {}, but {} nodes in replicas of {} are {}; dp follows from the others", data, into.nodes,
-                            replica, into.data()));
-  }
-  return {};
-}
-
-/// Everything but the compute time.
-Result<Parallelism> read_parallelism(const Model& model, const WorkloadSettings& settings) {
-  Parallelism made;
-  made.nodes = settings.nodes;
-  LOOM_TRY(read_degrees(made, settings.values));
-  LOOM_TRY(read_choices(made, settings.values));
-  const auto batch = whole_number(settings.values, "batch", model.batch, 1, 1'048'576);
-  const std::int64_t all = batch ? *batch : 1;
-  const auto micro = whole_number(settings.values, "micro_batch", made.pipeline > 1 ? 1 : all, 1, 1'048'576);
-  const auto overlap = choice(settings.values, "overlap", "bucketed", kOverlaps);
-  const auto schedule = choice(settings.values, "schedule", "1f1b", kSchedules);
-  const auto bucket_mb = number(settings.values, "bucket_mb", kBucketMegabytes, 0, 1'048'576);
-  for (const Error* error :
-       {batch ? nullptr : &batch.error(), micro ? nullptr : &micro.error(), overlap ? nullptr : &overlap.error(),
-        schedule ? nullptr : &schedule.error(), bucket_mb ? nullptr : &bucket_mb.error()}) {
-    if (error != nullptr) {
-      return std::unexpected(*error);
-    }
-  }
-  made.batch = *batch;
-  made.micro_batch = *micro;
-  made.bucket_bytes = static_cast<std::int64_t>(*bucket_mb * 1e6);
-  made.overlapped = *overlap == "bucketed";
-  made.schedule = *schedule == "gpipe" ? PipelineSchedule::gpipe : PipelineSchedule::one_forward_one_backward;
-  LOOM_TRY(check(made, model));
-  return made;
-}
-
-Result<ComputeTime> compute_of(const Model& model, const Parallelism& of, const Settings& settings) {
-  const auto rate = number(settings, "flops", 0, 1e-6, 1e6);
-  if (!rate) {
-    return std::unexpected(rate.error());
-  }
-  const Pace pace = settings.contains("flops")
-                        ? pace_of_flops(*rate * 1e12, format_text("given: flops = {} TFLOP/s sustained", printed("%g", *rate)))
-                        : model.pace;
-  const double whole = milliseconds_at(pace, multiply_accumulates_of(model), of.batch);
-  return compute_time(settings, whole / static_cast<double>(of.tensor) / static_cast<double>(of.pipeline), pace.source);
-}
-
-std::vector<std::string> assumptions_of(const Model& model, const Parallelism& of, const std::string& compute) {
-  const auto text = [](auto value) { return std::to_string(value); };
-  const std::string precision = model.bytes_per_element == 2 ? "fp16" : "fp32";
-  const bool plain = of.tensor * of.pipeline == 1 && of.micro_batch == of.batch;
-  std::vector<std::string> all{compute};
-  all.push_back(plain ? format_text("batch = {} a node, {} gradients", text(of.batch), precision)
-                      : format_text("batch = {} a data-parallel rank, micro-batches of {}, {} gradients and activations",
-                                    text(of.batch), text(of.micro_batch), precision));
-  all.push_back(of.overlapped ? format_text("overlap = bucketed: gradients leave in buckets of {} MB, reverse layer order, "
-                                            "ready by each layer's share of the backward pass",
-                                            printed("%g", static_cast<double>(of.bucket_bytes) / 1e6))
-                              : "overlap = none: one all-reduce after all compute");
-  all.insert(all.end(), model.assumptions.begin(), model.assumptions.end());
-  if (of.tensor * of.pipeline * of.expert > 1) {
-    all.push_back(
-        format_text("tp x pp x dp = {} x {} x {}, ep = {} within dp; rank order tp-ep-dp-pp, tensor fastest; no activation is "
-                    "computed twice",
-                    text(of.tensor), text(of.pipeline), text(of.data()), text(of.expert)));
-  }
-  if (of.tensor > 1) {
-    all.push_back(
-        "tensor parallelism: one all-reduce behind attention and one behind the feed-forward network, forward and "
-        "backward; norms are counted as if split");
-  }
-  if (of.pipeline > 1) {
-    all.push_back(format_text("pipeline: stages of equal work, {}; first and last stage add up a tied embedding",
-                              of.schedule == PipelineSchedule::gpipe ? "GPipe" : "1F1B"));
-  }
-  if (of.zero > 0) {
-    all.push_back(format_text("ZeRO stage {}{}", text(of.zero),
-                              of.zero == 3 ? ": parameters are gathered a block ahead, gradients scattered "
-                                             "after every micro-batch"
-                                           : ": gradients scattered, parameters gathered after the update, "
-                                             "which takes no time"));
-  }
-  if (of.gradients.algorithm != CollectiveAlgorithm::automatic || !of.gradients.strides.empty()) {
-    all.push_back(format_text("gradients by {}", to_string(of.gradients.algorithm)));
-  }
-  return all;
-}
-
 Result<TaskGraph> graph_of_model(Model model, const WorkloadSettings& settings) {
-  const auto precision =
-      choice(settings.values, "precision", model.bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
-  if (!precision) {
-    return std::unexpected(precision.error());
-  }
-  if (settings.values.contains("precision")) {
-    model.bytes_per_element = *precision == "fp16" ? 2 : 4;
-  }
-  auto parallelism = read_parallelism(model, settings);
+  const auto parallelism = read_parallelism(model, settings);
   if (!parallelism) {
     return std::unexpected(parallelism.error());
   }
-  const auto compute = compute_of(model, *parallelism, settings.values);
-  if (!compute) {
-    return std::unexpected(compute.error());
-  }
-  parallelism->compute = compute->total;
-  auto graph = iteration_of(model, *parallelism);
+  auto graph = iteration_of(model, parallelism->spread);
   if (graph) {
-    graph->assumptions = assumptions_of(model, *parallelism, compute->assumption);
+    graph->assumptions = assumptions_of(model, parallelism->spread, parallelism->compute);
   }
   return graph;
 }
@@ -247,7 +83,7 @@ std::span<const std::string_view> workload_keys(std::string_view name) {
   if (found != names().keys.end()) {
     return found->second;
   }
-  return is_model_file(name) ? std::span<const std::string_view>{kParallelKeys} : std::span<const std::string_view>{};
+  return is_model_file(name) ? parallel_keys() : std::span<const std::string_view>{};
 }
 
 Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings& settings) {
@@ -270,7 +106,7 @@ Result<TaskGraph> make_task_graph(std::string_view name, const WorkloadSettings&
 }
 
 Result<TaskGraph> graph_of_model_file(std::string_view path, const WorkloadSettings& settings) {
-  LOOM_TRY(check_keys(settings.values, path, kParallelKeys));
+  LOOM_TRY(check_keys(settings.values, path, parallel_keys()));
   if (settings.nodes < 1 || settings.nodes > limits::kNodes) {
     return fail(ErrorCode::out_of_range,
                 format_text("{}: {} nodes; it needs 1 .. {} (kNodes); give --nodes", path, settings.nodes, limits::kNodes));

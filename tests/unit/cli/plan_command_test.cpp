@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "cli/catalogue/catalogue.hpp"
@@ -165,6 +166,22 @@ TEST_CASE("every_key_that_can_be_set_is_said_in_words") {
   }
   CHECK(workload_show("vgg199").error().message.find("'vgg19'") != std::string::npos);
   CHECK(fabric_show("topopt").error().message.find("'topoopt'") != std::string::npos);
+}
+
+TEST_CASE("a_recent_model_is_shown_with_the_numbers_of_its_architecture") {
+  const auto shown = workload_show("deepseek-v3");
+  REQUIRE(shown);
+  std::map<std::string, std::string> said;
+  for (const auto& setting : (*shown)["settings"]) {
+    said[setting["key"]] = setting["default"].is_null() ? "" : setting["default"].get<std::string>();
+  }
+  for (const auto& [key, value] : std::map<std::string, std::string>{
+           {"layers", "61"}, {"experts", "256"}, {"top_k", "8"}, {"kv_lora", "512"}, {"gpu", "h800"}, {"precision", "bf16"}}) {
+    CAPTURE(key);
+    CHECK(said[key] == value);
+  }
+  CHECK((*shown)["active_parameters"].get<std::int64_t>() < (*shown)["parameters"].get<std::int64_t>() / 17);
+  CHECK(gpu_list()["gpus"].size() >= 6);
 }
 
 TEST_CASE("what_is_said_to_hold_where_nobody_says_is_what_holds") {

@@ -11,6 +11,7 @@ loom_test(workload_test
     ${CMAKE_CURRENT_LIST_DIR}/workload_rounds_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_models_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_parallel_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/workload_recent_models_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/workload_job_graph_test.cpp
   LINKS loom_workload rapidcheck)
 target_sources(workload_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/topoopt_graph_test.cpp)

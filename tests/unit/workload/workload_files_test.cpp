@@ -233,6 +233,50 @@ TEST_CASE("model file: macs and a rate, and every fault with its place") {
   CHECK_FALSE(is_model_file("trace.json"));
 }
 
+TEST_CASE("model file: a graph of named inputs in an order that it allows") {
+  const TemporaryFile file("g.yaml",
+                           "schema_version: 1\nkind: model\nname: g\nlayers:\n"
+                           "  - {name: end, inputs: [left, right], activations: 1}\n"
+                           "  - {name: in, inputs: [], activations: 100}\n"
+                           "  - {name: left, activations: 20}\n"
+                           "  - {name: right, inputs: [in], activations: 3}\n");
+  const auto model = read_model_file(file.path(), 0);
+  INFO((model ? std::string{} : model.error().message));
+  REQUIRE(model);
+  std::vector<std::string> names;
+  std::vector<std::int64_t> handed;
+  for (const Block& block : model->blocks) {
+    names.push_back(block.name);
+    handed.push_back(block.handed);
+  }
+  CHECK(names == std::vector<std::string>{"in", "left", "right", "end"});
+  CHECK(handed == std::vector<std::int64_t>{100, 120, 23, 0});  // behind left, in is still to be read by right
+  const auto piped = load_task_graph(file.path(), {4, {{"pp", "4"}, {"batch", "1"}, {"compute_ms", "4"}}, {}});
+  INFO((piped ? std::string{} : piped.error().message));
+  REQUIRE(piped);
+  std::int64_t bytes = 0;
+  for (const Task& task : piped->tasks) {
+    bytes += task.kind == TaskKind::communicate && task.collective == CollectiveKind::point_to_point ? task.bytes.count : 0;
+  }
+  CHECK(bytes == 2 * (100 + 120 + 23) * 4);
+}
+
+TEST_CASE("model file: a graph that is none is refused with line and path") {
+  const auto refusal = [](const std::string& layers) {
+    const TemporaryFile file("f.yaml", "schema_version: 1\nkind: model\nname: m\nlayers:\n" + layers);
+    const auto read = read_model_file(file.path(), 0);
+    REQUIRE_FALSE(read);
+    return read.error().message;
+  };
+  CHECK_THAT(refusal("  - {name: a, inputs: [c]}\n  - {name: b}\n  - {name: c}\n"),
+             Contains("f.yaml:") && Contains("a cycle: ") && Contains("a -> b -> c -> a"));
+  CHECK_THAT(refusal("  - {name: z}\n  - {name: a, inputs: [a]}\n"), Contains("f.yaml:6") && Contains("a cycle: a -> a"));
+  CHECK_THAT(refusal("  - {name: stem}\n  - {name: b, inputs: [steam]}\n"),
+             Contains("f.yaml:6") && Contains("input 'steam' of layer 'b'") && Contains("did you mean 'stem'"));
+  CHECK_THAT(refusal("  - {name: a}\n  - {name: a}\n"), Contains("f.yaml:6") && Contains("'a' is there already, on line 5"));
+  CHECK_THAT(refusal("  - {name: a}\n  - {name: b, inputs: [a, a]}\n"), Contains("listed twice"));
+}
+
 TEST_CASE("what only a comparison can play is not scheduled as light in its stead") {
   const auto graph = load_task_graph("vgg19", {4, {{"collective", "tree"}}, {}});
   REQUIRE(graph);
