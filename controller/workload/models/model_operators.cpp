@@ -8,6 +8,7 @@
 
 #include "controller/workload/import/model_file.hpp"
 #include "controller/workload/models/compute_time.hpp"
+#include "controller/workload/models/parallel_settings.hpp"
 #include "controller/workload/settings.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
@@ -16,8 +17,7 @@ namespace loom {
 namespace {
 
 constexpr double kForwardPart = 1.0 / 3;  ///< of a training step: the backward pass costs twice the forward one
-constexpr std::array<std::string_view, 4> kPaceKeys{"batch", "compute_ms", "flops", "precision"};
-constexpr std::array<std::string_view, 2> kPrecisions{"fp16", "fp32"};
+constexpr std::array<std::string_view, 6> kPaceKeys{"batch", "compute_ms", "flops", "gpu", "mfu", "precision"};
 
 /// An operator with the time of one sample that passes it, forward and backward together.
 struct Timed {
@@ -25,13 +25,13 @@ struct Timed {
   double sample_ms = 0;
 };
 
-Operator operator_of(std::string name, std::int64_t elements, std::int64_t bytes_per_element, std::int64_t parameters) {
+Operator operator_of(std::string name, std::int64_t elements, std::int64_t parameters, const ElementBytes& bytes) {
   Operator made;
   made.name = std::move(name);
   made.shape = {static_cast<std::uint32_t>(std::clamp<std::int64_t>(elements, 1, 0xffffffff))};
-  made.element_bytes = static_cast<std::uint32_t>(bytes_per_element);
+  made.element_bytes = static_cast<std::uint32_t>(bytes.activations);
   if (parameters > 0) {
-    made.parameters = {{parameters * bytes_per_element}};
+    made.parameters = {{parameters * bytes.gradients}};  // they are moved as gradients
   }
   return made;
 }
@@ -89,12 +89,13 @@ void add_block(const Model& model, const Block& block, std::vector<std::uint32_t
     operators.push_back(std::move(timed));
     return static_cast<std::uint32_t>(operators.size()) - 1;
   };
-  Timed own{operator_of(block.name, block.boundary, model.bytes_per_element, block.parameters), block_ms * own_part};
+  Timed own{operator_of(block.name, std::max(block.boundary, block.handed), block.parameters, bytes_of(model)),
+            block_ms * own_part};
   own.of.inputs = behind;
   behind = {add(std::move(own))};
   for (std::uint32_t i = 0; i < block.experts; ++i) {
     // Each sample passes `routed` of them, which together take the block's time for it.
-    Timed one{operator_of(block.name + ".expert", block.boundary, model.bytes_per_element, expert),
+    Timed one{operator_of(block.name + ".expert", block.boundary, expert, bytes_of(model)),
               block_ms * (1 - own_part) / block.routed};
     one.of.sees = static_cast<double>(block.routed) / block.experts;
     one.of.inputs = {behind.front()};
@@ -102,43 +103,16 @@ void add_block(const Model& model, const Block& block, std::vector<std::uint32_t
   }
 }
 
-Result<Pace> pace_of(const Model& model, const Settings& settings, std::int64_t batch) {
-  const auto rate = number(settings, "flops", 0, 1e-6, 1e6);
-  if (!rate) {
-    return std::unexpected(rate.error());
+/// Batch, precision and pace as for a node that computes the whole model by itself.
+Result<Model> with_pace(Model model, const WorkloadSettings& settings) {
+  const auto alone = read_parallelism(model, settings);
+  if (!alone) {
+    return std::unexpected(alone.error());
   }
-  Pace pace = settings.contains("flops")
-                  ? pace_of_flops(*rate * 1e12, format_text("given: flops = {} TFLOP/s sustained", printed("%g", *rate)))
-                  : model.pace;
-  const double inferred = milliseconds_at(pace, multiply_accumulates_of(model), batch);
-  const auto compute = compute_time(settings, inferred, pace.source);
-  if (!compute) {
-    return std::unexpected(compute.error());
-  }
-  const double given = static_cast<double>(compute->total.count()) / 1e6;
-  if (settings.contains("compute_ms") && inferred > 0) {
-    pace.milliseconds *= given / inferred;
-  }
-  pace.source = compute->assumption;
-  return pace;
-}
-
-Result<Model> with_pace(Model model, const Settings& settings) {
-  const auto precision =
-      choice(settings, "precision", model.bytes_per_element == 2 ? kPrecisions[0] : kPrecisions[1], kPrecisions);
-  const auto batch = whole_number(settings, "batch", model.batch, 1, 1'048'576);
-  if (!precision || !batch) {
-    return std::unexpected(!precision ? precision.error() : batch.error());
-  }
-  if (settings.contains("precision")) {
-    model.bytes_per_element = *precision == "fp16" ? 2 : 4;
-  }
-  auto pace = pace_of(model, settings, *batch);
-  if (!pace) {
-    return std::unexpected(std::move(pace).error());
-  }
-  model.pace = *std::move(pace);
-  model.batch = *batch;
+  model.batch = alone->spread.batch;
+  model.pace = {static_cast<double>(alone->spread.compute.count()) / 1e6,
+                std::max(1.0, static_cast<double>(multiply_accumulates_of(model))), static_cast<double>(model.batch),
+                alone->compute};
   return model;
 }
 
@@ -198,16 +172,15 @@ Result<ModelOperators> operators_of(const Model& model, std::uint32_t nodes, std
     has_experts = has_experts || block.experts > 0;
   }
   if (behind.size() > 1) {  // the last operator is the loss's
-    Timed loss{operator_of("loss", 1, model.bytes_per_element, 0), 0};
+    Timed loss{operator_of("loss", 1, 0, bytes_of(model)), 0};
     loss.of.inputs = behind;
     operators.push_back(std::move(loss));
   }
-  std::vector<std::string> assumptions{
-      model.pace.source,
-      format_text(
-          "batch = {} a node, {} bytes an element; each block is an operator with its share of that time, linear in the "
-          "samples: nothing was measured",
-          std::to_string(batch), std::to_string(model.bytes_per_element))};
+  std::vector<std::string> assumptions{model.pace.source,
+                                       format_text("batch = {} a node, {}; each block is an operator with its share of that "
+                                                   "time, linear in the samples, and tensors that "
+                                                   "skip blocks go along the chain: nothing was measured",
+                                                   batch, to_string(model.precision))};
   if (has_experts) {
     assumptions.emplace_back(
         "experts: routing is even; an expert's time is the block's by its part of the parameters that a sample passes "
@@ -218,24 +191,24 @@ Result<ModelOperators> operators_of(const Model& model, std::uint32_t nodes, std
 }
 
 Result<ModelOperators> operators_of(const TableModel& model, std::uint32_t nodes) {
-  constexpr std::int64_t kBytes = 4;
+  const ElementBytes bytes;
   const auto sample_ms = [&](double flops) { return flops / static_cast<double>(model.batch) / model.flops_per_second * 1e3; };
   std::vector<Timed> operators;
   std::vector<std::uint32_t> joined;
   if (model.bottom_parameters > 0) {
     operators.push_back(
-        {operator_of("bottom", model.dimension, kBytes, model.bottom_parameters), sample_ms(model.bottom_flops())});
+        {operator_of("bottom", model.dimension, model.bottom_parameters, bytes), sample_ms(model.bottom_flops())});
     joined.push_back(0);
   }
   for (std::int64_t table = 0; table < model.tables; ++table) {
     Timed one{operator_of(format_text("table_{}x{}", std::to_string(model.rows), std::to_string(model.dimension)),
-                          model.dimension, kBytes, model.rows * model.dimension),
+                          model.dimension, model.rows * model.dimension, bytes),
               0};
     one.of.is_divisible = false;
     joined.push_back(static_cast<std::uint32_t>(operators.size()));
     operators.push_back(std::move(one));
   }
-  Timed top{operator_of("top", 1, kBytes, model.top_parameters), sample_ms(model.top_flops())};
+  Timed top{operator_of("top", 1, model.top_parameters, bytes), sample_ms(model.top_flops())};
   top.of.inputs = std::move(joined);
   operators.push_back(std::move(top));
   return assemble(
@@ -268,7 +241,7 @@ Result<Model> paced_model(std::string_view name, const WorkloadSettings& setting
       return std::unexpected(batch.error());
     }
     auto model = read_model_file(std::string{name}, *batch);
-    return model ? with_pace(*std::move(model), settings.values) : model;
+    return model ? with_pace(*std::move(model), settings) : model;
   }
   if (find_model(name) == nullptr && std::ranges::find(table_model_names(), name) != table_model_names().end()) {
     return fail(ErrorCode::invalid_argument,
@@ -277,7 +250,7 @@ Result<Model> paced_model(std::string_view name, const WorkloadSettings& setting
                             name));
   }
   auto model = model_of(name, settings.values);
-  return model ? with_pace(*std::move(model), settings.values) : model;
+  return model ? with_pace(*std::move(model), settings) : model;
 }
 
 Result<ModelOperators> model_operators(std::string_view name, const WorkloadSettings& settings) {

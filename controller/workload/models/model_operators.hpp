@@ -35,7 +35,7 @@ Result<ModelOperators> operators_of(const Model& model, std::uint32_t nodes, std
 Result<ModelOperators> operators_of(const TableModel& model, std::uint32_t nodes);
 
 /// Settings that model_operators() obeys for `name`: the model's own, batch, compute_ms (of one node and `batch` samples),
-/// flops (TFLOP/s), precision. Ascending.
+/// flops (TFLOP/s), gpu, mfu, precision. Ascending.
 std::vector<std::string_view> model_operator_keys(std::string_view name);
 
 /// A model of the zoo or a model file, on settings.nodes nodes. Errors: not_found, invalid_argument (a key that the search does
