@@ -7,7 +7,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "cli/plan/saved_plan.hpp"
 #include "cli/plan/search.hpp"
 #include "cli/render/answer.hpp"
+#include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/registry.hpp"
@@ -290,12 +290,7 @@ Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, con
     print_note("wiring listed in " + order.wiring);
   }
   if (!order.plot.empty()) {
-    std::ofstream file(order.plot, std::ios::binary);
-    file << planned.drawing;
-    file.flush();
-    if (!file) {
-      return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
-    }
+    LOOM_TRY(write_figure(order.plot, planned.drawing));
     print_note("drawn to " + order.plot);
   }
   return {};
@@ -367,7 +362,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--links", order.links, "Write a row a circuit: ends, stage, timeslot, ports, wavelength (.csv or .json)");
   verb->add_option("--forwarding", order.forwarding, "Write a row a pair that others pass bytes on for (.csv or .json)");
   verb->add_option("--wiring", order.wiring, "Write a row a wire of patch panels and circuit switches (.csv or .json)");
-  verb->add_option("--plot", order.plot, "Write an SVG of the topology");
+  verb->add_option("--plot", order.plot, "Write an SVG or PDF of the topology");
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;
