@@ -255,12 +255,15 @@ std::pair<BarChart, GanttChart> charts_of(const Round& round, const ArenaCommand
       (span.is_compute ? compute : communication)
           .spans.push_back({milliseconds(span.start), milliseconds(span.finish), span.is_compute ? 0U : 1U, span.name});
     }
-    if (!row.busiest.empty()) {
-      gantt.lanes.push_back(std::move(compute));
-      gantt.lanes.push_back(std::move(communication));
+    for (GanttLane* lane : {&compute, &communication}) {
+      if (!lane->spans.empty()) {
+        gantt.lanes.push_back(std::move(*lane));
+      }
     }
   }
-  bars.caption.emplace_back("Lanes: dark time is part of communication there; the bars sum it, they do not say when it was.");
+  bars.caption.emplace_back(
+      "Lanes: dark time is part of communication there; the bars sum it, they do not say when it was. What is predicted "
+      "from a schedule says when it communicates alone.");
   return {std::move(bars), std::move(gantt)};
 }
 

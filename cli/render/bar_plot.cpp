@@ -2,6 +2,7 @@
 #include "cli/render/bar_plot.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "cli/render/figure.hpp"
@@ -121,6 +122,10 @@ void draw_bars(const BarChart& bars, double most, Drawing& drawing) {
       at += std::max(part.value, 0.0);
     }
     if (at > most) {
+      const auto last =
+          std::ranges::find_if(bar.parts.rbegin(), bar.parts.rend(), [](const BarPart& part) { return part.value > 0; });
+      drawing.part(most * kBreak, most, last->series,
+                   format_text("{}: {} {}", bars.series[last->series], number(last->value), bars.unit));
       drawing.cut();
     }
     drawing.note(at, bar.note);
@@ -158,7 +163,8 @@ std::vector<std::string> caption_of(const BarChart& bars, double most) {
   }
   if (!names.empty()) {
     caption.push_back(
-        format_text("The scale ends at {} {}; cut off there (two slanted lines), their length stands behind them: {}.",
+        format_text("The scale ends at {} {}; cut off there (two slanted lines; behind them the colour of the bar's last "
+                    "part), their length is written: {}.",
                     number(most), bars.unit, names));
   }
   caption.insert(caption.end(), bars.caption.begin(), bars.caption.end());
@@ -173,14 +179,12 @@ double scale_end(const BarChart& bars) {
     sums.push_back(sum_of(bar));
   }
   std::ranges::sort(sums);
-  double end = sums.empty() ? 0 : sums.front();
-  for (const double sum : sums) {
-    if (end > 0 && sum > kOutlier * end) {
-      return end * 1.25;
-    }
-    end = sum;
+  if (sums.empty()) {
+    return 0;
   }
-  return end;
+  const double fair = kOutlier * sums[sums.size() / 2];
+  const auto outlier = std::ranges::upper_bound(sums, fair);
+  return fair > 0 && outlier != sums.end() ? 1.25 * *std::prev(outlier) : sums.back();
 }
 
 std::string csv_of(const BarChart& bars) {

@@ -40,10 +40,10 @@ struct GanttChart {
   std::vector<GanttLane> lanes;
 };
 
-/// Where the scale ends: above all bars but those that are more than `kOutlier` times as long as every shorter one; these are
-/// broken off there.
+/// Where the scale ends: above all bars but those that are more than `kOutlier` times as long as the median (of two, the longer
+/// one); these are broken off there.
 double scale_end(const BarChart& bars);
-inline constexpr double kOutlier = 2.5;
+inline constexpr double kOutlier = 3;
 
 /// The values behind it: a row a bar, a column a series, then their sum.
 std::string csv_of(const BarChart& bars);
