@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/bundle/bundle.hpp"
 #include "cli/catalogue/catalogue.hpp"
 #include "cli/completion.hpp"
 #include "cli/keys/keys.hpp"
@@ -41,9 +42,10 @@ void build_tree(CLI::App& app, CommandLine& line) {
   app.add_option("--color", line.colour, "auto, always or never; auto respects NO_COLOR")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  for (const auto add : {add_status, add_node,   add_device,  add_circuit, add_job,       add_schedule,  add_lasers,
-                         add_alarm,  add_plan,   add_predict, add_arena,   add_reproduce, add_catalogue, add_import,
-                         add_sim,    add_config, add_keys,    add_lab,     add_audit,     add_backup,    add_other_lists}) {
+  for (const auto add :
+       {add_status, add_node,    add_device, add_circuit,   add_job,       add_schedule,   add_lasers, add_alarm,
+        add_plan,   add_predict, add_arena,  add_reproduce, add_catalogue, add_import,     add_sim,    add_config,
+        add_keys,   add_lab,     add_audit,  add_backup,    add_bundle,    add_other_lists}) {
     add(app, line);
   }
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");

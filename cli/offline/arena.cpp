@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/bar_plot.hpp"
+#include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/arena.hpp"
 #include "core/config/calibration_file.hpp"
@@ -23,8 +23,6 @@
 
 namespace loom::cli {
 namespace {
-
-constexpr std::size_t kLanesMax = 4;  ///< fabrics in the Gantt chart
 
 /// One row, or why there is none.
 struct Standing {
@@ -224,19 +222,22 @@ void print_all(const Globals& globals, const std::vector<Round>& rounds, const A
   print(object);
 }
 
-std::string drawing_of(const Round& round, const ArenaCommand& order) {
+/// Every fabric a bar, and a lane for compute and one for communication below.
+std::pair<BarChart, GanttChart> charts_of(const Round& round, const ArenaCommand& order) {
   BarChart bars;
   bars.title =
       format_text("{} on {} nodes at {} a node{}", round.workload, round.nodes, order.bandwidth,
                   round.calibration.empty() ? " (uncalibrated)" : format_text(" (calibrated by {})", round.calibration));
   bars.unit = "ms";
   bars.series = {"compute", "exposed communication", "dark"};
+  bars.caption = round.workload_assumptions;
   GanttChart gantt;
-  gantt.title = "One iteration on the busiest node: compute and communication";
+  gantt.title = "One iteration on the busiest node: when it computes, when it communicates";
   gantt.unit = "ms";
   const auto ideal = ideal_of(round);
   for (const Standing& standing : round.standings) {
     if (!standing.row) {
+      bars.caption.push_back(format_text("Not played: {}: {}", standing.fabric, standing.refusal));
       continue;
     }
     const ArenaRow& row = *standing.row;
@@ -245,8 +246,8 @@ std::string drawing_of(const Round& round, const ArenaCommand& order) {
                          {{milliseconds(row.compute), 0}, {milliseconds(row.exposed) - dark, 1}, {dark, 2}},
                          format_text("{} ms{}", fixed(milliseconds(row.iteration), 1),
                                      ideal ? format_text(", {}x", fixed(milliseconds(row.iteration) / *ideal, 2)) : "")});
-    if (gantt.lanes.size() >= 2 * kLanesMax) {
-      continue;
+    for (const std::string& assumption : row.assumptions) {
+      bars.caption.push_back(assumption.starts_with(row.fabric) ? assumption : row.fabric + ": " + assumption);
     }
     GanttLane compute{row.fabric + ", compute", {}};
     GanttLane communication{row.fabric + ", comm.", {}};
@@ -254,21 +255,28 @@ std::string drawing_of(const Round& round, const ArenaCommand& order) {
       (span.is_compute ? compute : communication)
           .spans.push_back({milliseconds(span.start), milliseconds(span.finish), span.is_compute ? 0U : 1U, span.name});
     }
-    gantt.lanes.push_back(std::move(compute));
-    gantt.lanes.push_back(std::move(communication));
+    for (GanttLane* lane : {&compute, &communication}) {
+      if (!lane->spans.empty()) {
+        gantt.lanes.push_back(std::move(*lane));
+      }
+    }
   }
-  return draw(bars, gantt);
+  bars.caption.emplace_back(
+      "Lanes: dark time is part of communication there; the bars sum it, they do not say when it was. What is predicted "
+      "from a schedule says when it communicates alone.");
+  return {std::move(bars), std::move(gantt)};
 }
 
-bool write_plot(const std::string& path, const Round& round, const ArenaCommand& order) {
-  std::ofstream file(path, std::ios::binary);
-  file << drawing_of(round, order);
-  file.flush();
-  if (!file) {
-    complain("cannot write " + path, "give --plot a path that can be written");
+bool write_plot(const Round& round, const ArenaCommand& order) {
+  const auto [bars, gantt] = charts_of(round, order);
+  const std::string data = !order.csv.empty() ? order.csv : data_path(order.plot);
+  auto written = order.plot.empty() ? Result<void>{} : write_figure(order.plot, draw(bars, gantt));
+  written = written ? write_figure(data, csv_of(bars)) : written;
+  if (!written) {
+    complain(written.error().message, "give --plot and --csv paths that can be written");
     return false;
   }
-  print_note("drawn to " + path);
+  print_note(order.plot.empty() ? "listed in " + data : format_text("drawn to {}, its figures in {}", order.plot, data));
   return true;
 }
 
@@ -317,7 +325,7 @@ int arena(const Globals& globals, const ArenaCommand& order) {
   }
   const std::vector<Round> rounds = comparison.rounds();
   print_all(globals, rounds, order, false);
-  if (!order.plot.empty() && !write_plot(order.plot, rounds.back(), order)) {
+  if (!(order.plot.empty() && order.csv.empty()) && !write_plot(rounds.back(), order)) {
     return kFailed;
   }
   const bool is_partial = std::any_of(rounds.begin(), rounds.end(), [](const Round& round) {
@@ -337,7 +345,8 @@ void add_arena(CLI::App& app, CommandLine& line) {
   verb->add_option("--fabrics", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
   verb->add_option("--set", options.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
-  verb->add_option("--plot", options.plot, "Write an SVG: bars, and a Gantt chart of one iteration");
+  verb->add_option("--plot", options.plot, "Write an SVG or PDF: bars, and a Gantt chart of one iteration");
+  verb->add_option("--csv", options.csv, "Write the bars' figures; beside --plot's file if not named");
   line.when(*verb, arena, options);
 }
 

@@ -18,7 +18,8 @@ struct ArenaCommand {
   std::vector<std::string> fabrics;  ///< empty: all
   std::vector<std::string> settings;
   std::string calibration;  ///< file; its figures come after the uncalibrated ones
-  std::string plot;         ///< SVG file
+  std::string plot;         ///< SVG or PDF file
+  std::string csv;          ///< the figures behind it; empty: beside it
 };
 
 /// Names, for help.

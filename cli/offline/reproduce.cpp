@@ -5,13 +5,13 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/command_line.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/sweeps.hpp"
 #include "cli/render/answer.hpp"
+#include "cli/render/figure.hpp"
 #include "cli/render/line_plot.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/reproduction/reproduction.hpp"
@@ -117,11 +117,9 @@ Result<LineChart> sweep_chart() {
 
 bool write_plot(const std::string& path) {
   const auto chart = sweep_chart();
-  std::ofstream file(path, std::ios::binary);
-  file << (chart ? draw(*chart) : std::string{});
-  file.flush();
-  if (!chart || !file) {
-    complain(chart ? "cannot write " + path : chart.error().message, "give --plot a path that can be written");
+  const auto written = chart ? write_figure(path, draw(*chart)) : Result<void>(std::unexpected(chart.error()));
+  if (!written) {
+    complain(written.error().message, "give --plot a path that can be written");
     return false;
   }
   print_note("drawn to " + path);
@@ -289,7 +287,7 @@ void add_reproduce(CLI::App& app, CommandLine& line) {
   verb->add_option("TARGET", options.targets, published_targets() + "; all if none is named");
   verb->add_option("--data", options.data, "Folder with traces/topoopt and measures; ./data if not named")
       ->envname("LOOM_DATA");
-  verb->add_option("--plot", options.plot, "Write an SVG of T10: the sweep of model x bandwidth");
+  verb->add_option("--plot", options.plot, "Write an SVG or PDF of T10: the sweep of model x bandwidth");
   verb->add_option("--sweep", options.sweep,
                    "T13 and T14 against what they assume: tables, and an SVG of each into this folder");
   line.when(*verb, reproduce, options);

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,6 +12,7 @@
 
 #include "cli/plan/saved_plan.hpp"
 #include "cli/render/answer.hpp"
+#include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/registry.hpp"
@@ -224,12 +224,7 @@ Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, con
     print_note("wiring listed in " + order.wiring);
   }
   if (!order.plot.empty()) {
-    std::ofstream file(order.plot, std::ios::binary);
-    file << planned.drawing;
-    file.flush();
-    if (!file) {
-      return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
-    }
+    LOOM_TRY(write_figure(order.plot, planned.drawing));
     print_note("drawn to " + order.plot);
   }
   return {};

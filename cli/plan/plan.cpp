@@ -188,7 +188,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--links", order.links, "Write a row a circuit: ends, stage, timeslot, ports, wavelength (.csv or .json)");
   verb->add_option("--forwarding", order.forwarding, "Write a row a pair that others pass bytes on for (.csv or .json)");
   verb->add_option("--wiring", order.wiring, "Write a row a wire of patch panels and circuit switches (.csv or .json)");
-  verb->add_option("--plot", order.plot, "Write an SVG of the topology");
+  verb->add_option("--plot", order.plot, "Write an SVG or PDF of the topology");
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;

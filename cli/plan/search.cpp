@@ -7,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "cli/plan/search_file.hpp"
 #include "cli/plan/search_inputs.hpp"
 #include "cli/render/answer.hpp"
+#include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/topoopt/finder/finder_explain.hpp"
@@ -247,13 +247,9 @@ Result<void> finish_files(const PlanCommand& order, const SearchInputs& inputs, 
     print_note("circuits listed in " + order.links);
   }
   if (!order.plot.empty()) {
-    std::ofstream file(order.plot, std::ios::binary);
-    file << draw(
-        drawing_of(found.topology, format_text("{}, degree {}", outcome.search.model, outcome.search.options.finder.degree)));
-    file.flush();
-    if (!file) {
-      return fail(ErrorCode::storage, "cannot write " + order.plot, "give --plot a path that can be written");
-    }
+    LOOM_TRY(write_figure(order.plot, draw(drawing_of(found.topology, format_text("{}, degree {}", outcome.search.model,
+                                                                                  outcome.search.options.finder.degree)))));
+    print_note("drawn to " + order.plot);
   }
   return {};
 }

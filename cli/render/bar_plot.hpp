@@ -21,6 +21,7 @@ struct BarChart {
   std::string unit;
   std::vector<std::string> series;  ///< names for the legend, in the order of colours
   std::vector<Bar> bars;
+  std::vector<std::string> caption{};  ///< sentences below everything: assumptions
 };
 
 struct GanttSpan {
@@ -39,8 +40,17 @@ struct GanttChart {
   std::vector<GanttLane> lanes;
 };
 
+/// Where the scale ends: above all bars but those that are more than `kOutlier` times as long as the median (of two, the longer
+/// one); these are broken off there.
+double scale_end(const BarChart& bars);
+inline constexpr double kOutlier = 3;
+
+/// The values behind it: a row a bar, a column a series, then their sum.
+std::string csv_of(const BarChart& bars);
+
 /// A whole SVG document: the bars above, the Gantt chart (if it has lanes) below, on one scale of time when both have the same
-/// unit. Colours are told apart by people who see none of them: light, middle, dark.
+/// unit. A scale that is broken for an outlier is said so in the caption. Colours are told apart by people who see none of
+/// them: light, middle, dark.
 std::string draw(const BarChart& bars, const GanttChart& gantt);
 
 }  // namespace loom::cli

@@ -17,9 +17,8 @@ constexpr double kTop = 62;
 constexpr double kFloor = 398;  ///< where the values' axis begins
 constexpr double kBottom = 60;  ///< room for places and the axis' name
 constexpr double kNameHeight = 15;
-constexpr double kSample = 22;        ///< of a line, before its name
-constexpr double kLetter = 6.6;       ///< width of one at 12 points, in the mean
-constexpr double kSmallLetter = 6.2;  ///< at 11
+constexpr double kSample = 22;   ///< of a line, before its name
+constexpr double kLetter = 6.6;  ///< width of one at 12 points, in the mean
 constexpr double kCaptionHeight = 15;
 
 /// From the lowest to the highest value that is drawn.
@@ -187,27 +186,6 @@ std::string names_of(const LineChart& chart, const Plane& plane) {
   return body;
 }
 
-/// Words into lines that fit; every sentence begins a line.
-std::vector<std::string> broken(const std::vector<std::string>& sentences, double width) {
-  const auto most = static_cast<std::size_t>(width / kSmallLetter);
-  std::vector<std::string> lines;
-  for (const std::string& sentence : sentences) {
-    std::string line;
-    for (std::size_t at = 0; at < sentence.size();) {
-      const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
-      const std::string word = sentence.substr(at, end - at);
-      if (!line.empty() && line.size() + 1 + word.size() > most) {
-        lines.push_back(line);
-        line = "  ";
-      }
-      line += (line.empty() || line == "  " ? "" : " ") + word;
-      at = end + 1;
-    }
-    lines.push_back(line);
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::string draw(const LineChart& chart) {
@@ -218,7 +196,7 @@ std::string draw(const LineChart& chart) {
   }
   body += names_of(chart, plane);
   double y = kFloor + kBottom;
-  for (const std::string& line : broken(chart.caption, plane.width() - 24)) {
+  for (const std::string& line : svg::wrapped(chart.caption, plane.width() - 24)) {
     body += svg::text({line.starts_with("  ") ? 24.0 : 12.0, y += kCaptionHeight, "start", 11}, line);
   }
   return svg::document(plane.width(), y + 10, body);

@@ -1,6 +1,7 @@
 // Attributes and elements as text.
 #include "cli/render/svg.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -55,6 +56,27 @@ std::string text(const Text& at, std::string_view words) {
 std::string line(double x1, double y1, double x2, double y2, std::string_view colour) {
   return format_text("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\"/>\n", number(x1), number(y1), number(x2),
                      number(y2), colour);
+}
+
+std::vector<std::string> wrapped(const std::vector<std::string>& sentences, double width) {
+  constexpr double kLetter = 6;  ///< of size 11, on average
+  const auto most = static_cast<std::size_t>(width / kLetter);
+  std::vector<std::string> lines;
+  for (const std::string& sentence : sentences) {
+    std::string line;
+    for (std::size_t at = 0; at < sentence.size();) {
+      const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+      const std::string word = sentence.substr(at, end - at);
+      if (!line.empty() && line.size() + 1 + word.size() > most) {
+        lines.push_back(line);
+        line = "  ";
+      }
+      line += (line.empty() || line == "  " ? "" : " ") + word;
+      at = end + 1;
+    }
+    lines.push_back(line);
+  }
+  return lines;
 }
 
 std::string document(double width, double height, const std::string& body) {

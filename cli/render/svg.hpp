@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace loom::cli::svg {
 
@@ -25,6 +26,8 @@ struct Text {
 };
 std::string text(const Text& at, std::string_view words);
 std::string line(double x1, double y1, double x2, double y2, std::string_view colour);
+/// Words of size 11 into lines that fit; every sentence begins a line, further ones begin with two spaces.
+std::vector<std::string> wrapped(const std::vector<std::string>& sentences, double width);
 /// The whole document around `body`, on white.
 std::string document(double width, double height, const std::string& body);
 

@@ -75,7 +75,7 @@ struct Architecture {
   Result<void> (*check_options)(const JobSpec& spec) = nullptr;
   /// Nodes that a fabric of the template has for `needed` nodes of jobs. None: as many.
   std::uint32_t (*whole_nodes)(std::uint32_t needed, const Settings& template_settings) = nullptr;
-  Bytes node_memory{};         ///< that a job's model must fit where nobody says more; 0: not looked at
+  Bytes node_memory{};                  ///< that a job's model must fit where nobody says more; 0: not looked at
   ForwardOver* forward_over = nullptr;  ///< none: a given schedule keeps its table
   StrategySearch search = StrategySearch::none;
   bool wires_servers = false;  ///< also plans without a fabric: a topology by itself, servers wired straight to each other

@@ -42,8 +42,8 @@ struct InServer {
   bool operator==(const InServer&) const = default;
 };
 
-/// How long a node's own GPUs take over an all-reduce before the nodes begin: 2 bytes / gpus / rate, nothing with one. Source: FlexFlow's
-/// simulator.cc, and the run times in the public task graphs.
+/// How long a node's own GPUs take over an all-reduce before the nodes begin: 2 bytes / gpus / rate, nothing with one. Source:
+/// FlexFlow's simulator.cc, and the run times in the public task graphs.
 Duration in_server_reduce(Bytes bytes, const InServer& server);
 
 struct StrategyGraphOptions {

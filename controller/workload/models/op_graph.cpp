@@ -68,7 +68,8 @@ Result<void> check(const OpGraph& graph) {
       return refuse(graph, at, ErrorCode::out_of_range, "it sees a part of the samples that is not within 0 .. 1");
     }
     if (of.shape.empty() || of.copies == 0 || of.element_bytes == 0) {
-      return refuse(graph, at, ErrorCode::invalid_argument, of.shape.empty() ? "no shape" : "0 copies of its output, or elements of 0 bytes");
+      return refuse(graph, at, ErrorCode::invalid_argument,
+                    of.shape.empty() ? "no shape" : "0 copies of its output, or elements of 0 bytes");
     }
     if (!is_movable(of, std::int64_t{graph.samples} * of.copies)) {
       return refuse(graph, at, ErrorCode::out_of_range,

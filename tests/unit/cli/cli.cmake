@@ -5,3 +5,4 @@ loom_test(plan_command_test
 loom_test(lab_manifest_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/lab_manifest_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lab_processes_test.cpp
   LINKS loom_cli)
+loom_test(bundle_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/bundle_test.cpp LINKS loom_architectures loom_cli)

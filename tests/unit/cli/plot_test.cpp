@@ -3,9 +3,12 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 
 #include "cli/offline/sweeps.hpp"
+#include "cli/render/figure.hpp"
 #include "cli/render/line_plot.hpp"
 
 namespace loom::cli {
@@ -34,6 +37,50 @@ TEST_CASE("bars_are_as_long_as_their_values_on_one_scale") {
   REQUIRE(widths.size() == 3);  // a part of no length is left out
   CHECK(widths[1] == Approx(2 * widths[0]).epsilon(1e-4));
   CHECK(widths[2] == Approx(2 * widths[0]).epsilon(1e-4));
+}
+
+TEST_CASE("an_outlier_flattens_no_other_bar_and_the_caption_says_so") {
+  BarChart bars;
+  bars.unit = "ms";
+  bars.series = {"compute", "dark"};
+  bars.bars = {{"quick", {{8, 0}}, "8"}, {"fair", {{10, 0}}, "10"}, {"slow", {{10, 0}, {990, 1}}, "1000 ms"}};
+  bars.caption = {"what was assumed"};
+  CHECK(scale_end(bars) == Approx(12.5));
+  const std::string svg = draw(bars, {});
+  CHECK(count_of(svg, "class=\"cut\"") == 2);
+  CHECK(svg.find("The scale ends at 12.5 ms") != std::string::npos);
+  CHECK(svg.find("is written: slow.") != std::string::npos);
+  CHECK(svg.find("what was assumed") != std::string::npos);
+  CHECK(svg.find("<title>dark: 990 ms</title>") != std::string::npos);  // its last part shows behind the cut
+  bars.bars.pop_back();
+  CHECK(scale_end(bars) == Approx(10));
+  CHECK(count_of(draw(bars, {}), "class=\"cut\"") == 0);
+}
+
+TEST_CASE("the_figures_of_bars_are_csv") {
+  BarChart bars;
+  bars.unit = "ms";
+  bars.series = {"compute", "dark"};
+  bars.bars = {{"a, \"b\"", {{1.5, 0}, {2, 1}}, ""}};
+  CHECK(csv_of(bars) == "name,compute (ms),dark (ms),sum\n\"a, \"\"b\"\"\",1.5,2,3.5\n");
+  CHECK(data_path("x/arena.pdf") == "x/arena.csv");
+}
+
+TEST_CASE("a_pdf_is_written_of_the_same_drawing") {
+  BarChart bars;
+  bars.title = "a title";
+  bars.series = {"a"};
+  bars.bars = {{"one", {{1, 0}}, "1"}};
+  const std::string path = (std::filesystem::temp_directory_path() / "loom_plot_test.pdf").string();
+  REQUIRE(write_figure(path, draw(bars, {})));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  CHECK(bytes.starts_with("%PDF-"));
+  CHECK(bytes.find("%%EOF") != std::string::npos);
+  CHECK(bytes.find("/Subtype /Image") == std::string::npos);  // vectors, no pixels
+  CHECK(write_figure(path, "no drawing").error().code == ErrorCode::internal);
+  CHECK(write_figure("/nonexistent/a.svg", "x").error().code == ErrorCode::storage);
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("names_with_markup_are_drawn_as_they_are") {

@@ -1,0 +1,91 @@
+// librsvg reads the SVG, cairo writes the PDF.
+#include "cli/render/figure.hpp"
+
+#include <cairo-pdf.h>
+#include <librsvg/rsvg.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string_view>
+
+#include "core/text/format_text.hpp"
+
+namespace loom::cli {
+namespace {
+
+constexpr double kPointsAPixel = 72.0 / 96.0;
+
+struct CloseHandle {
+  void operator()(RsvgHandle* handle) const { g_object_unref(handle); }
+};
+struct CloseSurface {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+};
+struct CloseContext {
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+
+cairo_status_t append(void* into, const unsigned char* bytes, unsigned int count) {
+  static_cast<std::string*>(into)->append(reinterpret_cast<const char*>(bytes), count);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+Result<std::string> pdf_of(const std::string& svg) {
+  GError* fault = nullptr;
+  const std::unique_ptr<RsvgHandle, CloseHandle> handle{
+      rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), svg.size(), &fault)};
+  double width = 0;
+  double height = 0;
+  if (handle == nullptr || rsvg_handle_get_intrinsic_size_in_pixels(handle.get(), &width, &height) == 0) {
+    const std::string why = fault == nullptr ? "no size" : fault->message;
+    g_clear_error(&fault);
+    return fail(ErrorCode::internal, "the drawing is no SVG: " + why);
+  }
+  width *= kPointsAPixel;
+  height *= kPointsAPixel;
+  std::string pdf;
+  {
+    const std::unique_ptr<cairo_surface_t, CloseSurface> surface{
+        cairo_pdf_surface_create_for_stream(append, &pdf, width, height)};
+    // The same drawing gives the same bytes on the same machine.
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    const std::unique_ptr<cairo_t, CloseContext> context{cairo_create(surface.get())};
+    const RsvgRectangle page{0, 0, width, height};
+    if (rsvg_handle_render_document(handle.get(), context.get(), &page, &fault) == 0) {
+      const std::string why = fault == nullptr ? "unknown" : fault->message;
+      g_clear_error(&fault);
+      return fail(ErrorCode::internal, "the drawing cannot be made a PDF: " + why);
+    }
+    cairo_surface_finish(surface.get());
+  }
+  return pdf;
+}
+
+}  // namespace
+
+Result<void> write_figure(const std::string& path, const std::string& svg) {
+  auto bytes = path.ends_with(".pdf") ? pdf_of(svg) : Result<std::string>(svg);
+  if (!bytes) {
+    return std::unexpected(std::move(bytes).error());
+  }
+  std::ofstream file(path, std::ios::binary);
+  file << *bytes;
+  file.flush();
+  return file ? Result<void>{} : fail(ErrorCode::storage, "cannot write " + path, "give --plot a path that can be written");
+}
+
+std::string data_path(const std::string& figure) { return std::filesystem::path(figure).replace_extension(".csv").string(); }
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+}  // namespace loom::cli
