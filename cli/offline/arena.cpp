@@ -18,6 +18,7 @@
 #include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/arena.hpp"
+#include "controller/arena/seeds.hpp"
 #include "core/config/calibration_file.hpp"
 #include "core/text/format_text.hpp"
 
@@ -29,6 +30,9 @@ struct Standing {
   std::string fabric;
   std::optional<ArenaRow> row;
   std::string refusal;
+  std::uint32_t seed = 0;       ///< of the row, where there were several
+  std::vector<double> runs_ms;  ///< by seed
+  std::optional<Spread> spread;
   double schedule_ms = 0;  ///< choosing the topology and its circuits, on this machine
 };
 
@@ -41,24 +45,35 @@ struct Round {
   std::uint32_t nodes = 0;
 };
 
+std::string fixed(double value, int digits) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
 double milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 
-Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration compute) {
+Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration compute, const ArenaCommand& order) {
   Standing standing;
   standing.fabric = fabric;
+  const Settings settings = settings_for(fabric, inputs.fabric);
   const auto begin = std::chrono::steady_clock::now();
-  auto entry = make_entry(fabric, inputs.graph, inputs.rate, settings_for(fabric, inputs.fabric));
+  const auto entry = make_entry(fabric, inputs.graph, inputs.rate, settings);
   standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
   if (!entry) {
     standing.refusal = entry.error().message;
     return standing;
   }
-  auto row = play(*entry, compute);
-  if (row) {
-    standing.row = std::move(*row);
-  } else {
-    standing.refusal = row.error().message;
+  auto played = play_seeds(fabric, {inputs.graph, inputs.rate, compute, order.seeds}, settings,
+                           {.exact_looks = order.is_exact ? 0 : kExactLooks});
+  if (!played) {
+    standing.refusal = played.error().message;
+    return standing;
   }
+  standing.row = std::move(played->row);
+  standing.seed = played->seed;
+  standing.runs_ms = std::move(played->runs_ms);
+  standing.spread = played->spread;
   return standing;
 }
 
@@ -83,6 +98,16 @@ class Comparison {
   std::vector<Round> rounds_;
 };
 
+/// ", about 12 s left" once that is worth saying: the others as long as those before.
+std::string time_left(std::chrono::steady_clock::time_point begin, std::size_t done, std::size_t all) {
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  if (done == 0 || spent < std::chrono::seconds{2}) {
+    return {};
+  }
+  const double left = spent.count() / static_cast<double>(done) * static_cast<double>(all - done);
+  return ", about " + fixed(left, 0) + " s left";
+}
+
 Result<void> play_round(const ArenaCommand& order, const Calibration* calibration, Progress& progress, Comparison& into) {
   std::vector<std::string> fabrics = order.fabrics;
   if (fabrics.empty()) {
@@ -106,9 +131,10 @@ Result<void> play_round(const ArenaCommand& order, const Calibration* calibratio
     round.note = calibration->note;
   }
   into.begin(std::move(round));
+  const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
-    progress.show("playing " + fabrics[i], i, fabrics.size());
-    into.add(stand(fabrics[i], *inputs, *compute));
+    progress.show("playing " + fabrics[i] + time_left(begin, i, fabrics.size()), i, fabrics.size());
+    into.add(stand(fabrics[i], *inputs, *compute, order));
   }
   return {};
 }
@@ -123,28 +149,37 @@ std::optional<double> ideal_of(const Round& round) {
   return std::nullopt;
 }
 
-std::string fixed(double value, int digits) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
 void print_round(const Round& round, const ArenaCommand& order) {
   std::printf(
       "%s, %u nodes, %s a node, %s\n", round.workload.c_str(), round.nodes, order.bandwidth.c_str(),
       round.calibration.empty() ? "uncalibrated" : format_text("calibrated by {}: {}", round.calibration, round.note).c_str());
-  Table table({"fabric", "scheduler", "iteration ms", "bound ms", "ratio", "compute ms", "exposed ms", "dark ms", "circuits",
-               "chosen in ms"});
+  std::vector<std::string> columns{"fabric",     "scheduler",  "iteration ms", "bound ms", "ratio",
+                                   "compute ms", "exposed ms", "dark ms",      "circuits", "chosen in ms"};
+  if (order.seeds > 1) {
+    columns.insert(columns.begin() + 3, "mean of " + std::to_string(order.seeds) + " seeds");
+  }
+  Table table(columns);
   const auto ideal = ideal_of(round);
   for (const Standing& standing : round.standings) {
     if (!standing.row) {
       continue;
     }
     const ArenaRow& row = *standing.row;
-    table.add({label_of(row.fabric, row.qualifier), row.scheduler, fixed(milliseconds(row.iteration), 3),
-               fixed(milliseconds(row.bound), 3), ideal ? fixed(milliseconds(row.iteration) / *ideal, 3) : "-",
-               fixed(milliseconds(row.compute), 3), fixed(milliseconds(row.exposed), 3), fixed(milliseconds(row.dark), 3),
-               std::to_string(row.circuits), fixed(standing.schedule_ms, 1)});
+    std::vector<std::string> cells{label_of(row.fabric, row.qualifier),
+                                   row.scheduler,
+                                   (row.is_approximate ? "~" : "") + fixed(milliseconds(row.iteration), 3),
+                                   fixed(milliseconds(row.bound), 3),
+                                   ideal ? fixed(milliseconds(row.iteration) / *ideal, 3) : "-",
+                                   fixed(milliseconds(row.compute), 3),
+                                   fixed(milliseconds(row.exposed), 3),
+                                   fixed(milliseconds(row.dark), 3),
+                                   std::to_string(row.circuits),
+                                   fixed(standing.schedule_ms, 1)};
+    if (order.seeds > 1) {
+      cells.insert(cells.begin() + 3,
+                   standing.spread ? fixed(standing.spread->mean, 3) + " +- " + fixed(standing.spread->half_width, 3) : "-");
+    }
+    table.add(cells);
   }
   std::fputs(table.text().c_str(), stdout);
   for (const Standing& standing : round.standings) {
@@ -152,6 +187,9 @@ void print_round(const Round& round, const ArenaCommand& order) {
       const bool is_named = standing.refusal.starts_with(standing.fabric);
       std::printf("refused: %s%s\n", is_named ? "" : (standing.fabric + ": ").c_str(), standing.refusal.c_str());
     }
+  }
+  if (order.seeds > 1) {
+    std::printf("seeds: rows are the median run's; mean +- half of its 95 %% confidence interval (Student's t)\n");
   }
   for (const std::string& assumption : round.workload_assumptions) {
     std::printf("assumed: %s\n", assumption.c_str());
@@ -180,6 +218,7 @@ nlohmann::ordered_json json_of(const Round& round) {
     entry["fabric"] = row.fabric;
     entry["scheduler"] = row.scheduler;
     entry["iteration_ms"] = milliseconds(row.iteration);
+    entry["approximate"] = row.is_approximate;
     entry["bound_ms"] = milliseconds(row.bound);
     entry["ratio_to_ideal"] = ideal ? nlohmann::ordered_json(milliseconds(row.iteration) / *ideal) : nlohmann::ordered_json();
     entry["compute_ms"] = milliseconds(row.compute);
@@ -189,6 +228,14 @@ nlohmann::ordered_json json_of(const Round& round) {
     entry["topology_changes"] = row.changes;
     entry["utilisation"] = row.utilisation;
     entry["schedule_ms"] = standing.schedule_ms;
+    if (standing.spread) {
+      entry["seed"] = standing.seed;
+      entry["seeds"] = {{"mean_ms", standing.spread->mean},
+                        {"ci95_ms", standing.spread->half_width},
+                        {"least_ms", standing.spread->least},
+                        {"most_ms", standing.spread->most},
+                        {"iteration_ms", standing.runs_ms}};
+    }
     entry["assumptions"] = row.assumptions;
     object["rows"].push_back(std::move(entry));
   }
@@ -347,6 +394,10 @@ void add_arena(CLI::App& app, CommandLine& line) {
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
   verb->add_option("--plot", options.plot, "Write an SVG or PDF: bars, and a Gantt chart of one iteration");
   verb->add_option("--csv", options.csv, "Write the bars' figures; beside --plot's file if not named");
+  verb->add_option("--seeds", options.seeds, "Play fabrics that leave something to chance under so many seeds: mean and 95 %")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");
   line.when(*verb, arena, options);
 }
 

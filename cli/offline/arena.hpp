@@ -18,6 +18,8 @@ struct ArenaCommand {
   std::vector<std::string> fabrics;  ///< empty: all
   std::vector<std::string> settings;
   std::string calibration;  ///< file; its figures come after the uncalibrated ones
+  bool is_exact = false;    ///< every round is played, however long it takes
+  std::uint32_t seeds = 1;  ///< of whatever a fabric leaves to chance
   std::string plot;         ///< SVG or PDF file
   std::string csv;          ///< the figures behind it; empty: beside it
 };

@@ -26,6 +26,7 @@ struct PredictOptions {
   std::vector<std::string> settings;
   std::string calibration;  ///< file; settings go before it
   std::string trace_path;   ///< Perfetto/Chrome trace of the iteration
+  bool is_exact = false;    ///< every round is played, however long it takes
 };
 
 struct Predicted {
@@ -48,7 +49,9 @@ Result<Predicted> make_prediction(const PredictOptions& order, const Calibration
     return std::unexpected(compute.error());
   }
   Predicted predicted;
-  const auto row = play(*entry, *compute, order.trace_path.empty() ? nullptr : &predicted.trace);
+  const auto row =
+      play(*entry, *compute,
+           {.exact_looks = order.is_exact ? 0 : kExactLooks, .trace = order.trace_path.empty() ? nullptr : &predicted.trace});
   if (!row) {
     return std::unexpected(row.error());
   }
@@ -107,6 +110,7 @@ void add_predict(CLI::App& app, CommandLine& line) {
   verb->add_option("--set", options.settings, "Parameter key=value or fabric.key=value, repeatable");
   verb->add_option("--calibration", options.calibration, "File of fitted settings, e.g. configs/calibration/oddl_paper.yaml");
   verb->add_option("--trace", options.trace_path, "Write a Perfetto trace of the iteration");
+  verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");
   line.when(*verb, predict, options);
 }
 

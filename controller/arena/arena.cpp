@@ -113,8 +113,8 @@ struct Played {
 };
 
 /// The engine after one iteration; the entry's graph and network must stay where they are.
-Result<Played> played(ArenaEntry& entry) {
-  auto predictor = Predictor::make(entry.graph, entry.network, {});
+Result<Played> played(ArenaEntry& entry, const PlayOptions& options) {
+  auto predictor = Predictor::make(entry.graph, entry.network, options);
   if (!predictor) {
     return std::unexpected(named(std::move(predictor).error(), entry.fabric));
   }
@@ -122,6 +122,13 @@ Result<Played> played(ArenaEntry& entry) {
   return iteration ? Result<Played>({std::move(*predictor), *iteration})
                    : std::unexpected(named(iteration.error(), entry.fabric));
 }
+
+constexpr float kEarly = 0.005F;
+constexpr std::string_view kEarlyWords =
+    "transfers with 0.5 % of their bytes left may leave with others that end: an approximation; --exact plays each to its end";
+constexpr std::string_view kFluidWords =
+    "collectives are played as fluids, not round by round: an approximation, at most 7 % off wherever it was measured "
+    "(docs/predictor.md); --exact plays every round";
 
 }  // namespace
 
@@ -154,16 +161,27 @@ Result<Duration> iteration_time(ArenaEntry& entry) {
   if (entry.predicted) {
     return entry.predicted->iteration;
   }
-  const auto predictor = played(entry);
+  const auto predictor = played(entry, {});
   return predictor ? Result<Duration>(rounded(predictor->iteration_ns)) : std::unexpected(predictor.error());
 }
 
-Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
+Result<ArenaRow> play(ArenaEntry& entry, Duration compute, const PlayTerms& terms) {
   if (entry.predicted) {
-    return trace == nullptr ? Result<ArenaRow>(predicted_row(entry))
-                            : fail(ErrorCode::unsupported, entry.fabric + ": what is predicted from a schedule has no trace");
+    return terms.trace == nullptr
+               ? Result<ArenaRow>(predicted_row(entry))
+               : fail(ErrorCode::unsupported, entry.fabric + ": what is predicted from a schedule has no trace");
   }
-  const auto done = played(entry);
+  PlayOptions options;
+  // Changing light is played longer: what leaves early makes its policy choose otherwise.
+  options.looks_max = entry.changing ? 5 * terms.exact_looks : terms.exact_looks;
+  options.early = entry.changing ? kEarly : 0;
+  auto done = played(entry, options);
+  const bool is_fluid = !done && done.error().code == ErrorCode::timed_out;
+  if (is_fluid) {
+    options = {};
+    options.rounds = RoundOrder::fluid;
+    done = played(entry, options);
+  }
   if (!done) {
     return std::unexpected(done.error());
   }
@@ -184,10 +202,14 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace) {
   row.changes = entry.changing ? entry.changing->changes() : 0;
   row.busiest = spans_of(predictor, busiest_node(predictor.nodes()));
   row.phases = merged(prediction_of(predictor, done->iteration_ns).phases);
-  if (trace != nullptr) {
-    *trace = perfetto_json(predictor, {});
+  if (terms.trace != nullptr) {
+    *terms.trace = perfetto_json(predictor, {});
   }
-  row.assumptions = entry.network.assumptions;
+  row.is_approximate = is_fluid || predictor.counts().is_early;
+  if (row.is_approximate) {
+    row.assumptions.push_back(format_text("{}: {}", entry.fabric, is_fluid ? kFluidWords : kEarlyWords));
+  }
+  row.assumptions.insert(row.assumptions.end(), entry.network.assumptions.begin(), entry.network.assumptions.end());
   for (const Penalty& penalty : entry.network.penalties) {
     std::string value = std::to_string(penalty.value);
     value.erase(value.find_last_not_of('0') + 1);

@@ -34,15 +34,25 @@ struct ArenaRow {
   std::vector<ArenaSpan> busiest;  ///< of the node with the most communication, in order of start
   std::vector<Phase> phases;       ///< communication, equal ones of equal groups counted together
   std::vector<std::string> assumptions;
+  bool is_approximate = false;  ///< collectives were fluids; an assumption says so
 };
 
 /// Communication for nothing: what compute alone takes, pipeline bubbles included. Errors: those of Predictor.
 Result<Duration> compute_alone(const TaskGraph& graph);
 
-/// `compute`: compute_alone() of the job's graph, the same for every entry; closed forms bring their own. `trace`: where
-/// the iteration goes as Perfetto JSON; null: nowhere. Errors: those of Predictor, naming the fabric; unsupported (a trace of
-/// closed forms).
-Result<ArenaRow> play(ArenaEntry& entry, Duration compute, std::string* trace = nullptr);
+/// A second or so.
+constexpr std::uint64_t kExactLooks = 300'000'000;
+
+struct PlayTerms {
+  /// A play of more looks (PlayOptions::looks_max) is begun anew: collectives as fluids (RoundOrder::fluid), or where light
+  /// changes, with PlayOptions::early; 0: every round is played to its end, however long it takes.
+  std::uint64_t exact_looks = 0;
+  std::string* trace = nullptr;  ///< where the iteration goes as Perfetto JSON; null: nowhere
+};
+
+/// `compute`: compute_alone() of the job's graph, the same for every entry; closed forms bring their own. Errors: those of
+/// Predictor, naming the fabric; unsupported (a trace of closed forms).
+Result<ArenaRow> play(ArenaEntry& entry, Duration compute, const PlayTerms& terms = {});
 
 /// The row as the predictor says it of one fabric; assumptions of the graph first.
 Prediction prediction_of(const ArenaRow& row, const TaskGraph& graph, BitRate rate);

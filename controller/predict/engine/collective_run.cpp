@@ -3,19 +3,23 @@
 
 namespace loom {
 
-void CollectiveRun::begin(const RoundPlan& plan, std::span<const std::uint32_t> nodes, std::uint32_t index, RoundOrder order) {
+void CollectiveRun::begin(const RoundPlan& plan, std::span<const std::uint32_t> nodes, std::uint32_t index, RoundOrder order,
+                          std::span<const FluidRun> fluids) {
   plan_ = &plan;
   nodes_ = nodes;
   index_ = index;
   order_ = order;
+  fluids_ = fluids;
   states_.assign(plan.lanes.size() * plan.size, {});
   first_count_.clear();
   std::size_t counts = 0;
   for (const RoundPlan::Lane& lane : plan.lanes) {
     first_count_.push_back(counts);
-    counts += lane.is_ring || order == RoundOrder::barrier ? 0 : std::size_t{plan.size} * lane.rounds;
+    counts += order == RoundOrder::fluid                     ? lane.runs.size()
+              : lane.is_ring || order == RoundOrder::barrier ? 0
+                                                             : std::size_t{plan.size} * lane.rounds;
   }
-  counts_.assign(counts, 0);
+  counts_.assign(order == RoundOrder::fluid ? 0 : counts, 0);
   for (std::uint32_t lane = 0; lane < plan.lanes.size(); ++lane) {
     for (std::uint32_t rank = 0; rank < plan.size; ++rank) {
       state(lane, rank).run_left = plan.lanes[lane].runs.front().repeats;
@@ -126,19 +130,48 @@ bool CollectiveRun::next_together(double now, Medium& medium) {
       }
     }
     if (!is_any) {
-      for (std::uint32_t rank = 0; rank < plan_->size && unfinished_ > 0; ++rank) {
-        finished_.push_back(rank);
-      }
-      unfinished_ = 0;
+      finish_all();
       return true;
     }
   }
   return true;
 }
 
+void CollectiveRun::finish_all() {
+  for (std::uint32_t rank = 0; rank < plan_->size && unfinished_ > 0; ++rank) {
+    finished_.push_back(rank);
+  }
+  unfinished_ = 0;
+}
+
+void CollectiveRun::next_fluid(double now, std::uint32_t lane, Medium& medium) {
+  RankState& at = state(lane, 0);
+  std::uint32_t& run = at.run;
+  if (run == plan_->lanes[lane].runs.size()) {
+    if (--lanes_left_[0] == 0) {
+      finish_all();
+    }
+    return;
+  }
+  const FluidRun& fluid = fluids_[first_count_[lane] + run];
+  const RoundPlan::Run& rounds = plan_->lanes[lane].runs[run];
+  const double on_wire = medium.network().packets.on_wire(largest_of(rounds));
+  const auto after = static_cast<float>(rounds.repeats * latency_beside(fluid, on_wire));
+  for (at.sending = 0; at.sending < fluid.ways; ++at.sending) {
+    medium.send_over(now, fluid.first_way + at.sending, rounds.repeats * on_wire, {index_, lane, 0, 0, run, after});
+  }
+  ++run;
+}
+
 bool CollectiveRun::start(double now, std::uint32_t rank, Medium& medium) {
   is_started_[rank] = true;
   ++started_;
+  if (order_ == RoundOrder::fluid) {
+    for (std::uint32_t lane = 0; lane < plan_->lanes.size() && started_ == plan_->size; ++lane) {
+      next_fluid(now, lane, medium);
+    }
+    return true;
+  }
   if (order_ == RoundOrder::barrier) {
     return started_ < plan_->size || next_together(now, medium);
   }
@@ -156,11 +189,20 @@ bool CollectiveRun::start(double now, std::uint32_t rank, Medium& medium) {
 }
 
 bool CollectiveRun::left(double now, const Flight& flight, Medium& medium) {
+  if (order_ == RoundOrder::fluid) {
+    return true;
+  }
   --state(flight.lane, flight.source).sending;
   return order_ == RoundOrder::barrier || go_on(now, flight.lane, flight.source, medium);
 }
 
 bool CollectiveRun::arrived(double now, const Flight& flight, Medium& medium) {
+  if (order_ == RoundOrder::fluid) {
+    if (--state(flight.lane, 0).sending == 0) {
+      next_fluid(now, flight.lane, medium);
+    }
+    return true;
+  }
   if (order_ == RoundOrder::barrier) {
     return --outstanding_ > 0 || next_together(now, medium);
   }

@@ -6,19 +6,23 @@
 #include <utility>
 #include <vector>
 
+#include "controller/predict/engine/fluid_way.hpp"
 #include "controller/predict/engine/medium.hpp"
 #include "controller/predict/engine/round_plan.hpp"
 
 namespace loom {
 
 /// A rank's transfers of a round leave when everything that it received in the round before has arrived and its own of the
-/// round before have left. barrier: when every transfer of the round before has arrived everywhere.
-enum class RoundOrder : std::uint8_t { by_rank, barrier };
+/// round before have left. barrier: when every transfer of the round before has arrived everywhere. fluid: once every rank is
+/// there, rounds of one pattern flow as one (fluid_way.hpp); an approximation.
+enum class RoundOrder : std::uint8_t { by_rank, barrier, fluid };
 
 class CollectiveRun {
  public:
-  /// `plan` and `nodes` (of the ranks) must live as long. `index` is written into every Flight.
-  void begin(const RoundPlan& plan, std::span<const std::uint32_t> nodes, std::uint32_t index, RoundOrder order);
+  /// `plan`, `nodes` (of the ranks) and `fluids` must live as long. `index` is written into every Flight. `fluids`: of the
+  /// plan's runs, for RoundOrder::fluid.
+  void begin(const RoundPlan& plan, std::span<const std::uint32_t> nodes, std::uint32_t index, RoundOrder order,
+             std::span<const FluidRun> fluids = {});
 
   /// Each returns false when a pair that must talk is not connected; unconnected() then names it.
   bool start(double now, std::uint32_t rank, Medium& medium);
@@ -68,14 +72,17 @@ class CollectiveRun {
   bool go_on(double now, std::uint32_t lane, std::uint32_t rank, Medium& medium);
   bool launch(double now, std::uint32_t lane, std::uint32_t rank, Medium& medium);
   bool next_together(double now, Medium& medium);
+  void next_fluid(double now, std::uint32_t lane, Medium& medium);
+  void finish_all();
 
   const RoundPlan* plan_ = nullptr;
   std::span<const std::uint32_t> nodes_;
   std::uint32_t index_ = 0;
   RoundOrder order_ = RoundOrder::by_rank;
+  std::span<const FluidRun> fluids_;
   std::vector<RankState> states_;
-  std::vector<std::uint16_t> counts_;  ///< arrivals by lane, rank and round; rings need none
-  std::vector<std::size_t> first_count_;
+  std::vector<std::uint16_t> counts_;     ///< arrivals by lane, rank and round; rings need none
+  std::vector<std::size_t> first_count_;  ///< by lane, in counts_; fluid: in fluids_
   std::vector<bool> is_started_;
   std::vector<std::uint32_t> lanes_left_;  ///< a rank
   std::vector<std::uint32_t> finished_;

@@ -12,6 +12,7 @@ namespace loom {
 void MaxMin::reset(std::size_t link_count) {
   classes_.clear();
   hops_.clear();
+  weights_.clear();
   pending_.clear();
   dirty_links_.clear();
   moved_.clear();
@@ -47,11 +48,16 @@ void MaxMin::reserve(std::size_t classes, std::size_t hops) {
   hops_.reserve(hops);
 }
 
-MaxMin::Class MaxMin::add(std::span<const std::uint32_t> links) {
-  LOOM_ASSERT(!links.empty());
+MaxMin::Class MaxMin::add(std::span<const std::uint32_t> links, std::span<const float> weights) {
+  LOOM_ASSERT(!links.empty() && (weights.empty() || weights.size() == links.size()));
+  if (!weights.empty() || !weights_.empty()) {
+    weights_.resize(hops_.size(), 1);
+    weights_.insert(weights_.end(), weights.begin(), weights.end());
+    weights_.resize(hops_.size() + links.size(), 1);
+  }
   Route route;
   route.first_hop = static_cast<std::uint32_t>(hops_.size());
-  route.hops = static_cast<std::uint16_t>(links.size());
+  route.hops = static_cast<std::uint32_t>(links.size()) & 0x7fffffffU;
   for (const std::uint32_t link : links) {
     LOOM_ASSERT(link < links_.size());
     hops_.push_back({link, 0});
@@ -76,7 +82,7 @@ void MaxMin::attach(Class of) {
     Hop& hop = hops_[route.first_hop + i];
     Link& link = links_[hop.link];
     hop.position = static_cast<std::uint32_t>(link.shares.size());
-    link.shares.push_back({route.rate, route.solved, route.mark});
+    link.shares.push_back({route.rate, static_cast<float>(route.solved) * weight(of, i), route.mark});
     link.classes.push_back(of);
     link.hop_of.push_back(route.first_hop + i);
   }
@@ -125,14 +131,15 @@ void MaxMin::push(Event event) {
   std::push_heap(events_.begin(), events_.end(), std::greater<>{});
 }
 
-MaxMin::Filling MaxMin::filling(const Link& link, double level) const {
+MaxMin::Filling MaxMin::filling(const Link& link, double level) {
   Filling sum;
+  looks_ += link.shares.size();
   // A class within rounding of the level counts as open: its former bottleneck may be about to let it rise.
   const double below = level * (1 - 2 * kSame);
   for (const Share& share : link.shares) {
     const bool open = is_open(share, below);  // no branch: it would be a coin's toss
-    sum.open += open ? share.solved : 0;
-    sum.fixed += share.rate * (open ? 0 : share.solved);
+    sum.open += open ? share.solved : 0.0F;
+    sum.fixed += share.rate * (open ? 0.0F : share.solved);
     sum.least = std::min(sum.least, (open & (share.mark < 2 * epoch_)) ? share.rate : kNoLevel);
   }
   return sum;
@@ -159,7 +166,7 @@ void MaxMin::touch(std::uint32_t index, double level) {
     return;
   }
   link.has_risen = !(link.level < kNoLevel);
-  link.full = std::max(level, (link.capacity - now.fixed) / static_cast<double>(now.open));
+  link.full = std::max(level, (link.capacity - now.fixed) / now.open);
   await(index);
 }
 
@@ -188,7 +195,7 @@ void MaxMin::fill(std::uint32_t index, double level) {
       link.level = kNoLevel;
       return;
     }
-    const double full = (link.capacity - now.fixed) / static_cast<double>(now.open);
+    const double full = (link.capacity - now.fixed) / now.open;
     if (full > level * (1 + kSame / 10)) {
       link.full = full;
       await(index);
@@ -208,6 +215,7 @@ void MaxMin::settle(Class of, std::uint32_t index, double level) {
   Route& route = classes_[of];
   route.mark = 2 * epoch_ + 1;
   route.bottleneck = index;
+  looks_ += route.hops;
   const bool moves = std::abs(level - route.rate) > kSame * level;
   if (moves) {
     route.rate = level;
@@ -216,7 +224,9 @@ void MaxMin::settle(Class of, std::uint32_t index, double level) {
   for (std::uint32_t i = 0; i < route.hops; ++i) {
     const Hop hop = hops_[route.first_hop + i];
     Link& link = links_[hop.link];
-    link.shares[hop.position] = {route.rate, route.solved, route.mark};
+    Share& share = link.shares[hop.position];
+    share.rate = route.rate;
+    share.mark = route.mark;
     link.is_stale = true;
   }
   if (moves) {
@@ -233,20 +243,21 @@ void MaxMin::rise(std::uint32_t index) {
     if (link.shares[i].mark >= 2 * epoch_) {
       continue;
     }
-    Route& route = classes_[link.classes[i]];
-    if (route.bottleneck == index) {
-      open(route);
+    if (classes_[link.classes[i]].bottleneck == index) {
+      open(link.classes[i]);
       touch_others(link.classes[i], index, level);
     }
   }
 }
 
-void MaxMin::open(Route& route) {
+void MaxMin::open(Class of) {
+  Route& route = classes_[of];
   route.mark = 2 * epoch_;
   for (std::uint32_t i = 0; i < route.hops && route.solved > 0; ++i) {
     const Hop hop = hops_[route.first_hop + i];
-    links_[hop.link].shares[hop.position] = {route.rate, route.solved, route.mark};
-    links_[hop.link].is_stale = true;
+    Link& link = links_[hop.link];
+    link.shares[hop.position] = {route.rate, static_cast<float>(route.solved) * weight(of, i), route.mark};
+    link.is_stale = true;
   }
 }
 
@@ -281,7 +292,7 @@ double MaxMin::begin() {
     if (before == 0) {
       attach(each);
     }
-    open(route);
+    open(each);
   }
   return from;
 }
@@ -300,6 +311,8 @@ std::span<const MaxMin::Class> MaxMin::resolve() {
   }
   while (!events_.empty()) {
     std::pop_heap(events_.begin(), events_.end(), std::greater<>{});
+    constexpr std::uint64_t kLooksAnEvent = 8;
+    looks_ += kLooksAnEvent;
     const Event event = events_.back();
     events_.pop_back();
     event.order == 0 ? fill(event.link, event.level) : rise(event.link);

@@ -1,5 +1,6 @@
 // Max-min fair rates of flows over links, exact, by progressive filling; a change re-solves only the links whose level it
-// moves. Flows of one route are one class with a multiplicity. Knows nothing of time or bytes.
+// moves. Flows of one route are one class with a multiplicity; a flow may take more of one link than of another (a collective
+// played as one fluid). Knows nothing of time or bytes.
 //
 // A link's level is the rate of the flows that it holds back; a flow's rate is the lowest level on its way. After a change,
 // links are filled anew in order of level, beginning with those of the changed classes. A class drags its other links in only
@@ -24,8 +25,9 @@ class MaxMin {
   void set_capacity(std::uint32_t link, double capacity);
   void reserve(std::size_t classes, std::size_t hops);
 
-  /// A class of multiplicity 0. `links` not empty, each below link_count, each once.
-  Class add(std::span<const std::uint32_t> links);
+  /// A class of multiplicity 0. `links` not empty, each below link_count, each once. `weights`: what a flow of rate 1 takes of
+  /// each link, > 0; empty: 1.
+  Class add(std::span<const std::uint32_t> links, std::span<const float> weights = {});
   std::uint32_t multiplicity(Class of) const { return classes_[of].multiplicity; }
   /// Takes effect with resolve(); back and forth before it is no change.
   void set_multiplicity(Class of, std::uint32_t multiplicity);
@@ -35,12 +37,13 @@ class MaxMin {
   /// call. O(what moves); O(links x flows a link) at worst.
   std::span<const Class> resolve();
 
+  /// What resolve() has cost so far, in looks at a class on a link.
+  std::uint64_t looks() const { return looks_; }
   /// Of each flow of the class, as of the last resolve().
   double rate(Class of) const { return classes_[of].rate; }
-  std::size_t link_count() const { return links_.size(); }
-  std::size_t class_count() const { return classes_.size(); }
   std::uint32_t hop_count(Class of) const { return classes_[of].hops; }
   std::uint32_t hop(Class of, std::uint32_t index) const { return hops_[classes_[of].first_hop + index].link; }
+  float weight(Class of, std::uint32_t index) const { return weights_.empty() ? 1 : weights_[classes_[of].first_hop + index]; }
 
  private:
   static constexpr double kNoLevel = std::numeric_limits<double>::infinity();
@@ -54,8 +57,8 @@ class MaxMin {
     std::uint32_t first_hop = 0;
     std::uint32_t bottleneck = kNoLink;
     std::uint32_t mark = 0;  ///< 2 x epoch: open; 2 x epoch + 1: settled; less: untouched
-    std::uint16_t hops = 0;
-    bool is_pending = false;
+    std::uint32_t hops : 31 = 0;
+    std::uint32_t is_pending : 1 = 0;
   };
   struct Hop {
     std::uint32_t link = 0;
@@ -63,7 +66,7 @@ class MaxMin {
   };
   struct Share {
     double rate = 0;
-    std::uint32_t solved = 0;
+    float solved = 0;  ///< flows x weight
     std::uint32_t mark = 0;
   };
   struct Link {
@@ -90,7 +93,7 @@ class MaxMin {
   };
   struct Filling {
     double fixed = 0;
-    std::uint64_t open = 0;
+    double open = 0;
     double least = kNoLevel;  ///< lowest rate of an untouched class that counts as open
   };
 
@@ -105,23 +108,25 @@ class MaxMin {
   void push(Event event);
   void await(std::uint32_t link);
   /// What `link` carries at fill level `level`: classes that stay as they are below it, and those still open.
-  Filling filling(const Link& link, double level) const;
+  Filling filling(const Link& link, double level);
   void touch(std::uint32_t link, double level);
   void touch_others(Class of, std::uint32_t link, double level);
   void fill(std::uint32_t link, double level);
   void rise(std::uint32_t link);
-  void open(Route& route);
+  void open(Class of);
   double begin();
 
   std::vector<Link> links_;
   std::vector<Route> classes_;
   std::vector<Hop> hops_;
+  std::vector<float> weights_;  ///< beside hops_; empty: all 1
   std::vector<Class> pending_;
   std::vector<std::uint32_t> dirty_links_;
   std::vector<Class> moved_;
   std::size_t attached_ = 0;
   std::vector<Event> events_;
   std::uint32_t epoch_ = 0;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace loom

@@ -11,15 +11,16 @@ constexpr double kRounding = 1e-13;
 
 }  // namespace
 
-void Medium::reset(const Network& network) {
+void Medium::reset(const Network& network, std::span<const FluidWay> ways) {
   network_ = &network;
-  transfers_.reset(network);
+  transfers_.reset(network, ways);
   flights_.clear();
   free_flights_.clear();
   arriving_.clear();
   late_.clear();
   order_ = 0;
   is_held_ = false;
+  early_ = 0;
   waiting_.clear();
   carried_before_.clear();
 }
@@ -43,7 +44,7 @@ std::uint32_t Medium::keep(const Flight& flight) {
 }
 
 bool Medium::launch(double now, std::uint32_t from, std::uint32_t to, std::uint64_t key, double on_wire, std::uint32_t flight) {
-  if (!is_held_ && transfers_.start(now, from, to, key, on_wire, flight)) {
+  if (!is_held_ && transfers_.start(now, from, to, key, on_wire, flight, early_)) {
     return true;
   }
   if (is_held_ || network_->waits_for_path) {
@@ -55,6 +56,10 @@ bool Medium::launch(double now, std::uint32_t from, std::uint32_t to, std::uint6
 
 bool Medium::send(double now, std::uint32_t from, std::uint32_t to, double bytes, const Flight& flight) {
   return launch(now, from, to, flight.lane, network_->packets.on_wire(bytes), keep(flight));
+}
+
+void Medium::send_over(double now, std::uint32_t way, double on_wire, const Flight& flight) {
+  transfers_.start_over(now, way, on_wire, keep(flight));
 }
 
 void Medium::arrive_at(double time, std::uint32_t flight) {
@@ -84,7 +89,7 @@ std::span<const FlightEvent> Medium::advance(double now) {
     for (const Departure& each : transfers_.advance(now)) {
       const auto flight = static_cast<std::uint32_t>(each.token);
       events_.push_back({flights_[flight], false});
-      arrive_at(each.arrives, flight);
+      arrive_at(each.arrives + flights_[flight].after_ns, flight);
     }
   }
   const double until = now * (1 + kRounding);

@@ -17,6 +17,7 @@ struct Flight {
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
   std::uint32_t round = 0;
+  float after_ns = 0;  ///< latency beside that of its path
 };
 
 struct FlightEvent {
@@ -26,7 +27,7 @@ struct FlightEvent {
 
 class Medium {
  public:
-  void reset(const Network& network);
+  void reset(const Network& network, std::span<const FluidWay> ways = {});
   const Network& network() const { return *network_; }
   /// Room for so many transfers more.
   void reserve(std::size_t transfers);
@@ -34,7 +35,9 @@ class Medium {
   /// From node to node at `now`; nothing to send (0 bytes) still takes the latency. False: the pair is not connected (with
   /// `waits_for_path`: it waits for change()).
   bool send(double now, std::uint32_t from, std::uint32_t to, double bytes, const Flight& flight);
-  void settle(double now) { transfers_.settle(now); }
+  /// Over way `way` of reset(): `on_wire` bytes of its largest transfers. Arrives Flight::after_ns after it has left.
+  void send_over(double now, std::uint32_t way, double on_wire, const Flight& flight);
+  std::uint64_t settle(double now) { return transfers_.settle(now); }
   double next() const;
   /// Everything that leaves or arrives at `now`, departures first. Valid until the next call.
   std::span<const FlightEvent> advance(double now);
@@ -45,6 +48,8 @@ class Medium {
   /// Everything that is on its way goes on over `network` (same end points), with what is left of it.
   void change(double now, const Network& network);
 
+  /// For what is launched from now on; see Transfers::start().
+  void set_early(float early) { early_ = early; }
   /// While held, nothing new is admitted: it waits for change().
   void hold(bool is_held) { is_held_ = is_held; }
 
@@ -85,6 +90,7 @@ class Medium {
   std::vector<Arrival> late_;     ///< heap of those out of order
   std::uint64_t order_ = 0;
   bool is_held_ = false;
+  float early_ = 0;
   std::vector<Waiting> waiting_;
   std::vector<FlightEvent> events_;
   std::vector<double> carried_before_;

@@ -32,6 +32,7 @@ struct PlayCounts {
   std::uint64_t in_step = 0;   ///< came onto the links of others that all do the same
   std::uint64_t played = 0;    ///< collectives whose transfers were events
   std::uint64_t replayed = 0;  ///< of these: computed first, then joined by others
+  bool is_early = false;       ///< PlayOptions::early came into force
 };
 
 /// Between two instants of a play. Members are the Predictor's, which inherits them.
@@ -83,6 +84,7 @@ struct PlayState {
 
   double now_ = 0;
   std::size_t work_ = 0;     ///< instants played and parts that have ended
+  std::uint64_t looks_ = 0;  ///< Medium::settle()
   std::size_t spacing_ = 0;  ///< of checkpoints, in work
   std::size_t next_checkpoint_ = 0;
   std::vector<PartTime> parts_;

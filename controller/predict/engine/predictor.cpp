@@ -18,6 +18,7 @@ constexpr std::size_t kFirstSpacing = 32;  ///< instants and parts between check
 void Predictor::reset() {
   now_ = 0;
   work_ = 0;
+  looks_ = 0;
   next_checkpoint_ = spacing_ = kFirstSpacing;
   const std::size_t parts = index_->first_part.back();
   parts_.assign(parts, {});
@@ -252,6 +253,13 @@ Result<double> Predictor::play(Reconfiguration* changing) {
       }
     }
     LOOM_TRY(deliver(now));
+    if (options_.looks_max > 0 && looks_ > options_.looks_max && options_.early > 0) {
+      medium_.set_early(options_.early);
+      counts_.is_early = true;
+    } else if (options_.looks_max > 0 && looks_ > options_.looks_max) {
+      return fail(ErrorCode::timed_out, format_text("more than {} looks at transfers (looks_max), {} ms into the iteration",
+                                                    options_.looks_max, std::to_string(now / 1e6)));
+    }
     for (std::size_t i = 0; i < touched_.size(); ++i) {
       LOOM_TRY(decide(now, touched_[i]));
     }
@@ -261,7 +269,7 @@ Result<double> Predictor::play(Reconfiguration* changing) {
       start_worker(now, poked_[i]);
     }
     poked_.clear();
-    medium_.settle(now);
+    looks_ += medium_.settle(now);
     double next = medium_.next();
     next = timed_.empty() ? next : std::min(next, timed_.front().time);
     next = bundles_used_ == 0 ? next : step_bundles(next);
@@ -355,11 +363,14 @@ Result<double> Predictor::run(Reconfiguration* changing) {
                 format_text("the changing network has {} end points, the network of this prediction {}",
                             changing->network().end_points, network_->end_points));
   }
+  if (!is_fixed_ && options_.rounds == RoundOrder::fluid) {
+    return fail(ErrorCode::invalid_argument, "collectives cannot be fluids on a network that changes");
+  }
   if (go_back()) {
     resumed_at_ = now_;
   } else {
     reset();
-    medium_.reset(is_fixed_ ? *network_ : changing->network());
+    medium_.reset(is_fixed_ ? *network_ : changing->network(), ways_);
     begin_tasks();
   }
   const auto end = play(changing);

@@ -18,6 +18,10 @@ namespace loom {
 struct PlayOptions {
   RoundOrder rounds = RoundOrder::by_rank;
   bool plays_everything = false;  ///< no closed forms: every transfer is an event
+  /// A run whose rates took more looks at a transfer on a link (some 3 ns each) ends with timed_out, or goes on with `early`
+  /// where that is not 0; 0: no limit.
+  std::uint64_t looks_max = 0;
+  float early = 0;  ///< Transfers::start()
   /// At most so many states of a run are kept; after set_duration() and set_bytes() the next run goes on from the last one in
   /// which none of the changed tasks had begun, with the very result of a run from the start. Each costs about as much memory
   /// as the engine's own state. 0: none.
@@ -37,7 +41,7 @@ class Predictor : private PlayState {
 
   /// Plays one iteration. `changing`: the network is what this machine says instead (it starts at 0 and is used up). Returns
   /// the iteration in ns. Errors: unreachable (two nodes that must talk are not connected, by name), infeasible (a rate of 0,
-  /// or nothing can go on).
+  /// or nothing can go on), timed_out (PlayOptions::looks_max), invalid_argument (fluids on a network that changes).
   Result<double> run(Reconfiguration* changing = nullptr);
   /// Time at which the last run took up a checkpoint, ns; 0: it began at the start.
   double resumed_at() const { return resumed_at_; }
@@ -74,6 +78,7 @@ class Predictor : private PlayState {
     std::uint32_t set = 0;  ///< number of this set of links; equal sets have equal numbers
     std::uint32_t barrier_plan = 0xffffffff;
     double barrier_ns = 0;
+    std::vector<FluidRun> fluids;  ///< RoundOrder::fluid, and empty where it is played by rank all the same
   };
   Predictor() = default;
   Result<void> plan_task(std::uint32_t task);
@@ -148,6 +153,7 @@ class Predictor : private PlayState {
   std::map<PlanKey, std::uint32_t> plan_keys_;  ///< kind, choice, size, bytes, splits
   std::vector<std::uint32_t> plan_of_task_;
   std::vector<Footprint> footprints_;
+  std::vector<FluidWay> ways_;  ///< RoundOrder::fluid
   std::vector<std::uint32_t> footprint_of_run_;
   std::vector<std::uint32_t> task_of_run_;
 

@@ -294,7 +294,7 @@ Result<void> Predictor::decide(double now, std::uint32_t run) {
     }
     return {};
   }
-  const bool may_compute = is_fixed_ && !options_.plays_everything;
+  const bool may_compute = is_fixed_ && !options_.plays_everything && options_.rounds != RoundOrder::fluid;
   if (of.mode == Mode::waiting && may_compute && of.started == plan.size && fresh.size() == plan.size &&
       (compute_run(now, run) || join_in_step(now, run))) {
     return {};
@@ -324,7 +324,10 @@ Result<void> Predictor::decide(double now, std::uint32_t run) {
 }
 
 Result<void> Predictor::begin_played(double now, std::uint32_t run) {
-  LOOM_TRY(check_playable(plan_of_run(run)));
+  const std::vector<FluidRun>& fluids = footprint(run).fluids;
+  if (fluids.empty()) {
+    LOOM_TRY(check_playable(plan_of_run(run)));
+  }
   Run& of = runs_[run];
   of.mode = Mode::played;
   ++counts_.played;
@@ -334,8 +337,9 @@ Result<void> Predictor::begin_played(double now, std::uint32_t run) {
   }
   of.slot = free_played_.back();
   free_played_.pop_back();
-  played_[of.slot].begin(plan_of_run(run), nodes_of_run(run), run, options_.rounds);
-  for (const RoundPlan::Lane& lane : plan_of_run(run).lanes) {
+  const bool is_by_rank = fluids.empty() && options_.rounds == RoundOrder::fluid;
+  played_[of.slot].begin(plan_of_run(run), nodes_of_run(run), run, is_by_rank ? RoundOrder::by_rank : options_.rounds, fluids);
+  for (const RoundPlan::Lane& lane : fluids.empty() ? plan_of_run(run).lanes : std::vector<RoundPlan::Lane>{}) {
     if (lane.runs.front().pattern == RoundPattern::all_pairs) {
       medium_.reserve(std::size_t{plan_of_run(run).size} * (plan_of_run(run).size - 1));
     }
@@ -411,7 +415,10 @@ Result<void> Predictor::start_ranks(double now, std::uint32_t run, std::span<con
 }
 
 Result<void> Predictor::deliver(double now) {
-  for (const FlightEvent& event : medium_.advance(now)) {
+  constexpr std::uint64_t kLooksAnEvent = 50;
+  const std::span<const FlightEvent> events = medium_.advance(now);
+  looks_ += kLooksAnEvent * events.size();
+  for (const FlightEvent& event : events) {
     const std::uint32_t run = event.flight.run;
     CollectiveRun& played = played_[runs_[run].slot];
     const bool is_connected =

@@ -7,6 +7,7 @@
 namespace loom {
 namespace {
 
+constexpr std::uint32_t kPlayedByRank = 2;        ///< ranks of a collective whose rounds are few: exact among fluids
 constexpr std::uint64_t kPairsListed = 1u << 16;  ///< beyond, a collective counts as using every link
 
 /// Pairs that talk in some round, each once.
@@ -161,8 +162,14 @@ void Predictor::add_footprints() {
       const auto [entry, is_new] = known.try_emplace({of.family, group, of.collective, of.choice, splits},
                                                      static_cast<std::uint32_t>(footprints_.size()));
       if (is_new) {
-        footprints_.push_back(footprint_of(task, group));
+        const bool is_fluid = options_.rounds == RoundOrder::fluid;
+        footprints_.push_back(is_fluid ? Footprint{} : footprint_of(task, group));
         Footprint& made = footprints_.back();
+        const RoundPlan& plan = plans_[plan_of_task_[task]];
+        if (is_fluid && plan.size > kPlayedByRank) {
+          made.fluids = fluid_runs(*network_, plan, graph_->group(graph_->families[of.family], group), ways_)
+                            .value_or(std::vector<FluidRun>{});
+        }
         made.set = sets.try_emplace(made.links, static_cast<std::uint32_t>(sets.size())).first->second;
       }
       footprint_of_run_[first + group] = entry->second;

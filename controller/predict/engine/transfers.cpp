@@ -8,11 +8,12 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kArity = 4;
-constexpr double kRounding = 1e-13;  ///< departures this close, of the clock, are one instant
+constexpr double kRounding = 1e-13;                  ///< departures this close, of the clock, are one instant
+constexpr std::uint64_t kFluid = ~std::uint64_t{0};  ///< ends of what goes over a FluidWay
 
 }  // namespace
 
-void Transfers::reset(const Network& network) {
+void Transfers::reset(const Network& network, std::span<const FluidWay> ways) {
   network_ = &network;
   has_links_ = false;
   lanes_.clear();
@@ -27,6 +28,16 @@ void Transfers::reset(const Network& network) {
   heap_.clear();
   touched_.clear();
   active_ = 0;
+  if (!ways.empty()) {
+    add_links();
+  }
+  for (const FluidWay& way : ways) {
+    Lane lane;
+    lane.route = static_cast<std::uint32_t>(routes_.size());
+    rates_.add(way.links, way.weights);
+    lanes_.push_back(lane);
+    routes_.push_back({kFluid, kFluid, lane.route, 1});
+  }
 }
 
 void Transfers::add_links() {
@@ -63,7 +74,7 @@ void Transfers::reserve(std::size_t transfers) {
 void Transfers::grow_table(std::size_t slots) {
   table_.assign(slots, 0);
   for (std::uint32_t i = 0; i < routes_.size(); ++i) {
-    if (is_paired(routes_[i].key)) {
+    if (is_paired(routes_[i].key) || routes_[i].ends == kFluid) {
       continue;
     }
     std::size_t at = network_paths::mixed(routes_[i].ends ^ network_paths::mixed(routes_[i].key)) & (table_.size() - 1);
@@ -117,26 +128,27 @@ std::uint32_t Transfers::add_route(std::uint32_t source, std::uint32_t destinati
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
-bool Transfers::is_connected(std::uint32_t source, std::uint32_t destination, std::uint64_t key) {
-  return routes_[route_of(source, destination, key)].lanes > 0;
-}
-
 bool Transfers::start(double now, std::uint32_t source, std::uint32_t destination, std::uint64_t key, double bytes,
-                      std::uint64_t token) {
+                      std::uint64_t token, float early) {
   const Route route = routes_[route_of(source, destination, key)];
   if (route.lanes == 0) {
     return false;
   }
   ++active_;
   if (route.lanes == 1) {
-    join(now, route.first_lane, bytes, token, kNone);
+    join(now, route.first_lane, bytes, token, kNone, early);
     return true;
   }
   const std::uint32_t split = new_split(route.lanes, 0);
   for (std::uint32_t i = 0; i < route.lanes; ++i) {
-    join(now, route.first_lane + i, bytes * lanes_[route.first_lane + i].share, token, split);
+    join(now, route.first_lane + i, bytes * lanes_[route.first_lane + i].share, token, split, early);
   }
   return true;
+}
+
+void Transfers::start_over(double now, std::uint32_t way, double bytes, std::uint64_t token) {
+  ++active_;
+  join(now, routes_[way].first_lane, bytes, token, kNone, 0);
 }
 
 std::uint32_t Transfers::new_split(std::uint32_t parts, double arrives) {
@@ -157,7 +169,7 @@ void Transfers::resume(double now, std::span<const Left> parts, std::uint64_t to
   const std::uint32_t split = route.lanes == 1 ? kNone : new_split(static_cast<std::uint32_t>(parts.size()), any.arrives);
   for (const Left& part : parts) {
     LOOM_ASSERT(part.path < route.lanes);
-    join(now, route.first_lane + part.path, part.bytes, token, split);
+    join(now, route.first_lane + part.path, part.bytes, token, split, 0);
   }
 }
 
@@ -168,7 +180,7 @@ void Transfers::bring_up(double now, Lane& lane) const {
   lane.since = now;
 }
 
-void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_t token, std::uint32_t split) {
+void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_t token, std::uint32_t split, float early) {
   Lane& lane = lanes_[index];
   bring_up(now, lane);
   if (lane.members == 0) {
@@ -181,7 +193,7 @@ void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_
   } else {
     free_member_ = members_[member].sibling;
   }
-  members_[member] = {lane.served + bytes, token, kNone, kNone, split};
+  members_[member] = {lane.served + bytes, token, kNone, kNone, split, early * static_cast<float>(bytes)};
   lane.first = lane.first == kNone ? member : merged(lane.first, member);
   ++lane.members;
   rates_.set_multiplicity(index, lane.members);
@@ -227,7 +239,7 @@ void Transfers::leave(double now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   bring_up(now, lane);
   const double reached = lane.served + kRounding * std::max(lane.served, now * lane.rate);
-  while (lane.first != kNone && members_[lane.first].target <= reached) {
+  while (lane.first != kNone && members_[lane.first].target - members_[lane.first].spare <= reached) {
     const std::uint32_t member = lane.first;
     const Member taken = members_[member];
     lane.first = without_root(member);
@@ -251,7 +263,9 @@ void Transfers::leave(double now, std::uint32_t index) {
   touched_.push_back(index);
 }
 
-void Transfers::settle(double now) {
+std::uint64_t Transfers::settle(double now) {
+  const std::uint64_t before = rates_.looks();
+  const std::size_t touched = touched_.size();
   if (has_links_ && rates_.is_dirty()) {
     for (const MaxMin::Class moved : rates_.resolve()) {
       Lane& lane = lanes_[moved];
@@ -265,12 +279,14 @@ void Transfers::settle(double now) {
     due(lane);
   }
   touched_.clear();
+  return rates_.looks() - before + touched;
 }
 
 void Transfers::due(std::uint32_t index) {
   Lane& lane = lanes_[index];
   if (lane.members == 0 || !(lane.rate > 0)) {
     if (lane.members > 0 && members_[lane.first].target <= lane.served) {  // nothing to send needs no rate
+      lane.slack = 0;
       lane.place == kNone ? heap_.push_back({lane.since, index}) : void(heap_[lane.place].time = lane.since);
       lane.place = lane.place == kNone ? static_cast<std::uint32_t>(heap_.size() - 1) : lane.place;
       sift_up(lane.place);
@@ -289,7 +305,10 @@ void Transfers::due(std::uint32_t index) {
     }
     return;
   }
-  const double time = lane.since + std::max(0.0, members_[lane.first].target - lane.served) / lane.rate;
+  const Member& first = members_[lane.first];
+  const double left = first.target - lane.served;
+  const double time = lane.since + std::max(0.0, left - first.spare) / lane.rate;
+  lane.slack = std::min(std::max(0.0, left), static_cast<double>(first.spare)) / 2 / lane.rate;
   if (lane.place == kNone) {
     heap_.push_back({time, index});
     lane.place = static_cast<std::uint32_t>(heap_.size() - 1);
@@ -409,7 +428,7 @@ std::vector<double> Transfers::carried(double now) const {
     Lane lane = lanes_[i];
     bring_up(now, lane);
     for (std::uint32_t h = 0; h < rates_.hop_count(i); ++h) {
-      sum[rates_.hop(i, h)] += lane.carried;
+      sum[rates_.hop(i, h)] += lane.carried * rates_.weight(i, h);
     }
   }
   return sum;

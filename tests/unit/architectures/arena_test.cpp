@@ -1,6 +1,7 @@
 // The arena: every fabric made for a job and played; settings and refusals.
 #include "controller/arena/arena.hpp"
 #include "controller/arena/lower_bound.hpp"
+#include "controller/arena/seeds.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -54,6 +55,61 @@ TEST_CASE("no_fabric_beats_the_ideal_switch_and_iteration_is_compute_plus_expose
     CHECK(row.compute == ideal.compute);
     CHECK_FALSE(row.assumptions.empty());
     CHECK_FALSE(row.phases.empty());
+  }
+}
+
+TEST_CASE("seeds_give_a_mean_its_interval_and_the_run_in_the_middle") {
+  const std::vector<double> values{1, 2, 3, 4};
+  const Spread by_hand = spread_of(values);
+  CHECK(by_hand.mean == Approx(2.5));
+  CHECK(by_hand.half_width == Approx(3.182 * 1.2909944 / 2).epsilon(1e-6));  // t of 3 degrees x s / sqrt(4)
+  CHECK(by_hand.least == 1);
+  CHECK(by_hand.most == 4);
+  CHECK(spread_of(std::vector<double>{7}).half_width == 0);
+
+  const TaskGraph graph = graph_of_zoo("vgg19", 64);
+  const auto compute = compute_alone(graph);
+  REQUIRE(compute);
+  const SeededJob job{graph, gigabits(100), *compute, 5};
+  const Settings settings{{"oversubscription", "2"}, {"seed", "3"}};
+  const auto played = play_seeds("fat-tree", job, settings, {});
+  REQUIRE(played);
+  REQUIRE(played->runs_ms.size() == 5);
+  REQUIRE(played->spread);
+  CHECK(played->seed >= 3);
+  CHECK(played->seed < 8);
+  std::vector<double> sorted = played->runs_ms;
+  std::sort(sorted.begin(), sorted.end());
+  CHECK(sorted.front() < sorted.back());
+  CHECK(static_cast<double>(played->row.iteration.count()) / 1e6 == sorted[2]);
+  auto alone = make_entry("fat-tree", graph, gigabits(100), {{"oversubscription", "2"}, {"seed", "4"}});
+  REQUIRE(alone);
+  CHECK(static_cast<double>(iteration_time(*alone)->count()) / 1e6 == played->runs_ms[1]);
+
+  CHECK_FALSE(has_seed("ring"));
+  const auto certain = play_seeds("ring", job, {}, {});
+  REQUIRE(certain);
+  CHECK(certain->runs_ms.size() == 1);
+  CHECK_FALSE(certain->spread);
+}
+
+TEST_CASE("what_takes_too_long_to_play_is_approximated_and_says_so") {
+  const TaskGraph graph = graph_of_zoo("dlrm", 16);
+  const auto compute = compute_alone(graph);
+  REQUIRE(compute);
+  for (const std::string_view fabric : {"fat-tree", "expander", "ocs-reconfig"}) {
+    CAPTURE(fabric);
+    auto entry = make_entry(fabric, graph, gigabits(100), {});
+    REQUIRE(entry);
+    const auto coarse = play(*entry, *compute, {.exact_looks = 1});
+    REQUIRE(coarse);
+    CHECK(coarse->is_approximate);
+    CHECK(std::any_of(coarse->assumptions.begin(), coarse->assumptions.end(),
+                      [](const std::string& each) { return each.find("approximation") != std::string::npos; }));
+    const ArenaRow exact = play_on(fabric, graph);
+    CHECK_FALSE(exact.is_approximate);
+    const auto ratio = static_cast<double>(coarse->iteration.count()) / static_cast<double>(exact.iteration.count());
+    CHECK(ratio == Approx(1).epsilon(fabric == "expander" ? 0.08 : 0.05));  // docs/predictor.md has what was measured
   }
 }
 

@@ -1,0 +1,46 @@
+// One fabric under several seeds of what it leaves to chance (hashes of flows, random graphs, ties): mean, confidence interval
+// and the run in the middle. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "controller/arena/arena.hpp"
+
+namespace loom {
+
+/// Of `values`, in their unit.
+struct Spread {
+  double mean = 0;
+  double half_width = 0;  ///< of the 95 % confidence interval of the mean (Student's t); 0 for one value
+  double least = 0;
+  double most = 0;
+};
+
+/// `values` not empty.
+Spread spread_of(std::span<const double> values);
+
+struct SeededRow {
+  ArenaRow row;                  ///< the median run; of an even number, the faster of the two in the middle
+  std::uint32_t seed = 0;        ///< of that run
+  std::vector<double> runs_ms;   ///< by seed, ascending; one where nothing is left to chance
+  std::optional<Spread> spread;  ///< of runs_ms; none: one run
+};
+
+/// Whether `fabric` has a seed.
+bool has_seed(std::string_view fabric);
+
+struct SeededJob {
+  const TaskGraph& graph;
+  BitRate rate;
+  Duration compute{};       ///< compute_alone() of the graph
+  std::uint32_t seeds = 1;  ///< from the one in the settings on, or 1
+};
+
+/// `settings`: settings_for(fabric, ...). Fabrics without a seed are played once. Errors: those of make_entry() and play();
+/// out_of_range (a seed beyond 2^32 - 1).
+Result<SeededRow> play_seeds(std::string_view fabric, const SeededJob& job, const Settings& settings, const PlayTerms& terms);
+
+}  // namespace loom
