@@ -94,6 +94,7 @@ constexpr auto kCompare = std::to_array<SettingWords>({
     {"reconfiguration_us", "us", "20", "dark while rings or switches move"},
     {"retune_us", "us", "the device class's", "of a laser"},
     {"ring_directions", "both-ways | one-way", "both-ways", "rings of TopoOpt's finder"},
+    {"segment_mb", "0 .. 1e6", "0", "hashed: a message takes a way anew, and every so many MB of it; 0: one way a pair"},
     {"seed", {}, "1", "of the random graph, or of the hash that spreads flows"},
     {"segment_mb", "MB", {}, "a flow is hashed anew for each such piece of a message"},
     {"share", "as-in-paper | as-in-code", "the variant's", "TopoOpt's finder: of rings among group sizes"},

@@ -32,7 +32,7 @@ struct Standing {
   std::string refusal;
   std::uint32_t seed = 0;       ///< of the row, where there were several
   std::vector<double> runs_ms;  ///< by seed
-  std::optional<Spread> spread;
+  std::optional<SeedSpread> spread;
   double schedule_ms = 0;  ///< choosing the topology and its circuits, on this machine
 };
 

@@ -35,11 +35,11 @@ Result<std::uint64_t> first_seed(const Settings& settings) {
 
 }  // namespace
 
-Spread spread_of(std::span<const double> values) {
+SeedSpread spread_of(std::span<const double> values) {
   LOOM_ASSERT(!values.empty());
   const auto count = static_cast<double>(values.size());
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  Spread spread{std::accumulate(values.begin(), values.end(), 0.0) / count, 0, *least, *most};
+  SeedSpread spread{std::accumulate(values.begin(), values.end(), 0.0) / count, 0, *least, *most};
   if (values.size() > 1) {
     double squares = 0;
     for (const double value : values) {

@@ -12,7 +12,7 @@
 namespace loom {
 
 /// Of `values`, in their unit.
-struct Spread {
+struct SeedSpread {
   double mean = 0;
   double half_width = 0;  ///< of the 95 % confidence interval of the mean (Student's t); 0 for one value
   double least = 0;
@@ -20,13 +20,13 @@ struct Spread {
 };
 
 /// `values` not empty.
-Spread spread_of(std::span<const double> values);
+SeedSpread spread_of(std::span<const double> values);
 
 struct SeededRow {
-  ArenaRow row;                  ///< the median run; of an even number, the faster of the two in the middle
-  std::uint32_t seed = 0;        ///< of that run
-  std::vector<double> runs_ms;   ///< by seed, ascending; one where nothing is left to chance
-  std::optional<Spread> spread;  ///< of runs_ms; none: one run
+  ArenaRow row;                      ///< the median run; of an even number, the faster of the two in the middle
+  std::uint32_t seed = 0;            ///< of that run
+  std::vector<double> runs_ms;       ///< by seed, ascending; one where nothing is left to chance
+  std::optional<SeedSpread> spread;  ///< of runs_ms; none: one run
 };
 
 /// Whether `fabric` has a seed.

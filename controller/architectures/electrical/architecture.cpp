@@ -14,7 +14,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array<std::string_view, 5> kTreeKeys{"cost_ratio", "oversubscription", "radix", "seed", "ways"};
+constexpr std::array<std::string_view, 6> kTreeKeys{"cost_ratio", "oversubscription", "radix", "seed", "segment_mb", "ways"};
 constexpr std::array<std::string_view, 2> kExpanderKeys{"degree", "seed"};
 
 void make_ideal(ArenaBuilder& builder) {
@@ -28,6 +28,7 @@ void make_tree(ArenaBuilder& builder, double oversubscription) {
   shape.oversubscription = builder.read("oversubscription", oversubscription, 1, 1'000);
   shape.cost_ratio = builder.read("cost_ratio", 1, 1e-3, 1);
   shape.seed = builder.count("seed", 1, 0, 4'294'967'295);
+  shape.segment_bytes = 1e6 * builder.read("segment_mb", 0, 0, 1e6);
   static constexpr std::array<std::string_view, 2> kWays{"hashed", "sprayed"};
   shape.sprayed = builder.word("ways", "hashed", kWays) == "sprayed";
   builder.entry.scheduler = shape.sprayed ? "spray" : "ecmp";

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "controller/workload/models/compute_time.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -74,13 +75,18 @@ Result<Network> make_fat_tree(const NetworkTerms& terms, const FatTreeShape& sha
   }
   const std::uint32_t half = *radix / 2;
   const std::uint32_t edges = (terms.nodes + half - 1) / half;
-  const TreeRoutes tree{terms.nodes, half, half, half, (edges + half - 1) / half, shape.seed, shape.sprayed};
+  const TreeRoutes tree{terms.nodes,        half, half, half, (edges + half - 1) / half, shape.seed, shape.sprayed,
+                        shape.segment_bytes};
   const double rate = bytes_per_ns(terms) * shape.cost_ratio;
   add_links(*network, tree, rate, static_cast<double>(terms.link_latency.count()), rate / shape.oversubscription);
   network->routes = tree;
+  const bool is_anew = segment_bytes(*network) > 0;
   network->assumptions.push_back(format_text("fat-tree: three tiers of {}-port switches, {} pods; {}", *radix, tree.pods,
                                              shape.sprayed ? "transfers sprayed over all equal ways"
-                                                           : format_text("each flow hashed to one way (seed {})", shape.seed)));
+                                             : is_anew
+                                                 ? format_text("each message hashed anew, and every {} MB of it (seed {})",
+                                                               printed("%g", shape.segment_bytes / 1e6), shape.seed)
+                                                 : format_text("each flow hashed to one way (seed {})", shape.seed)));
   if (!shape.sprayed) {
     network->penalties.push_back({"ECMP collisions, seed", static_cast<double>(shape.seed), "hash of seed, ends and flow"});
   }

@@ -12,6 +12,7 @@ struct FatTreeShape {
   double cost_ratio = 1;        ///< every link has rate x this: a fat-tree bought for the money of something cheaper
   std::uint64_t seed = 1;       ///< of the hash
   bool sprayed = false;         ///< a transfer is split over all equal ways
+  double segment_bytes = 0;     ///< TreeRoutes::segment_bytes
 };
 
 /// Errors: begin_network; invalid_argument (an odd radix, too few ports for the nodes), out_of_range (an oversubscription

@@ -15,6 +15,8 @@ void Medium::reset(const Network& network, std::span<const FluidWay> ways) {
   network_ = &network;
   transfers_.reset(network, ways);
   flights_.clear();
+  rests_.clear();
+  segment_bytes_ = segment_bytes(network);
   free_flights_.clear();
   arriving_.clear();
   late_.clear();
@@ -54,7 +56,21 @@ bool Medium::launch(double now, std::uint32_t from, std::uint32_t to, std::uint6
   return false;
 }
 
+bool Medium::go_on(double now, std::uint32_t flight) {
+  Rest& rest = rests_[flight];
+  const double bytes = std::min(rest.bytes, segment_bytes_);
+  rest.bytes -= bytes;
+  const std::uint64_t key = network_paths::segment_key(flights_[flight].lane, flights_[flight].round, rest.segment++);
+  return launch(now, rest.from, rest.to, key, bytes, flight);
+}
+
 bool Medium::send(double now, std::uint32_t from, std::uint32_t to, double bytes, const Flight& flight) {
+  if (segment_bytes_ > 0) {
+    const std::uint32_t kept = keep(flight);
+    rests_.resize(std::max<std::size_t>(rests_.size(), kept + 1));
+    rests_[kept] = {from, to, 0, network_->packets.on_wire(bytes)};
+    return go_on(now, kept);
+  }
   return launch(now, from, to, flight.lane, network_->packets.on_wire(bytes), keep(flight));
 }
 
@@ -88,6 +104,10 @@ std::span<const FlightEvent> Medium::advance(double now) {
   if (transfers_.next() <= now * (1 + kRounding)) {
     for (const Departure& each : transfers_.advance(now)) {
       const auto flight = static_cast<std::uint32_t>(each.token);
+      if (segment_bytes_ > 0 && rests_[flight].bytes > 0) {
+        go_on(now, flight);  // its pair is connected
+        continue;
+      }
       events_.push_back({flights_[flight], false});
       arrive_at(each.arrives + flights_[flight].after_ns, flight);
     }

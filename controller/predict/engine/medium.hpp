@@ -78,13 +78,24 @@ class Medium {
     std::uint32_t flight = 0;
   };
 
+  /// Of a network whose flows take a way anew: what is left of a flight behind the segment that is on its way.
+  struct Rest {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t segment = 0;
+    double bytes = 0;
+  };
+
   std::uint32_t keep(const Flight& flight);
+  bool go_on(double now, std::uint32_t flight);
   bool launch(double now, std::uint32_t from, std::uint32_t to, std::uint64_t key, double on_wire, std::uint32_t flight);
   void arrive_at(double time, std::uint32_t flight);
 
   const Network* network_ = nullptr;
   Transfers transfers_;
   std::vector<Flight> flights_;
+  std::vector<Rest> rests_;     ///< beside flights_, where there are segments
+  double segment_bytes_ = 0;
   std::vector<std::uint32_t> free_flights_;
   std::deque<Arrival> arriving_;  ///< ascending: latencies are mostly alike
   std::vector<Arrival> late_;     ///< heap of those out of order

@@ -55,6 +55,8 @@ struct TreeRoutes {
   std::uint32_t pods = 1;
   std::uint64_t seed = 1;
   bool sprayed = false;
+  /// Hashed anew for every message and every so many bytes of it, one segment after the other; 0: one way a flow for ever.
+  double segment_bytes = 0;
 };
 
 /// Written-out paths, rows of sources with ascending destinations.
@@ -111,6 +113,12 @@ inline std::uint64_t mixed(std::uint64_t value) {  // splitmix64
   return value ^ (value >> 31);
 }
 
+/// A message's key in a tree that hashes it anew: of 64, so that routes stay few.
+inline std::uint64_t segment_key(std::uint64_t lane, std::uint32_t round, std::uint32_t segment) {
+  constexpr std::uint64_t kKeys = 64;
+  return lane * kKeys + mixed(mixed(round) + segment) % kKeys;
+}
+
 /// The links of a tree from source to destination by way (aggregation, core); their number.
 std::uint32_t along_tree(const TreeRoutes& tree, std::uint32_t source, std::uint32_t destination, std::uint32_t aggregation,
                          std::uint32_t core, std::array<std::uint32_t, 6>& links);
@@ -139,6 +147,12 @@ void each_in_tree(const TreeRoutes& tree, std::uint32_t source, std::uint32_t de
 std::uint32_t row_entry(const PairRoutes& routes, std::uint32_t source, std::uint32_t destination);
 
 }  // namespace network_paths
+
+/// Bytes after which a flow takes a way anew; 0: never (TreeRoutes::segment_bytes).
+inline double segment_bytes(const Network& network) {
+  const auto* tree = std::get_if<TreeRoutes>(&network.routes);
+  return tree == nullptr || tree->sprayed ? 0 : tree->segment_bytes;
+}
 
 /// Calls `each(span of links, share)` for every path that a flow with this key takes; none: not connected. source !=
 /// destination.

@@ -5,8 +5,8 @@
 #include <deque>
 #include <vector>
 
-#include "controller/predict/engine/collective_run.hpp"
-#include "controller/predict/engine/lockstep.hpp"
+#include "controller/predict/collectives/collective_run.hpp"
+#include "controller/predict/collectives/lockstep.hpp"
 #include "controller/predict/engine/medium.hpp"
 
 namespace loom {

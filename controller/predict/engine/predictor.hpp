@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
+#include "controller/predict/collectives/round_plan.hpp"
 #include "controller/predict/engine/graph_index.hpp"
 #include "controller/predict/engine/play_state.hpp"
 #include "controller/predict/engine/reconfiguration.hpp"
-#include "controller/predict/engine/round_plan.hpp"
 
 namespace loom {
 

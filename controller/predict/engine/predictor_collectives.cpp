@@ -181,7 +181,7 @@ void Predictor::compute_rings(std::uint32_t run) {
 double Predictor::barrier_ns(std::uint32_t run) {
   Footprint& of = footprint(run);
   const RoundPlan& plan = plan_of_run(run);
-  if (!check_playable(plan)) {
+  if (!check_playable(plan) || segment_bytes(*network_) > 0) {
     return -1;
   }
   const std::uint32_t plan_index = plan_of_task_[task_of_run(run)];

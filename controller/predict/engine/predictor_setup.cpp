@@ -186,7 +186,7 @@ Predictor::Footprint Predictor::footprint_of(std::uint32_t task, std::uint32_t g
     for (const std::uint32_t node : nodes) {
       footprint.links.push_back(network_->end_points + node);
     }
-  } else if (transfers_of(plan) > kPairsListed) {
+  } else if (transfers_of(plan) > kPairsListed || segment_bytes(*network_) > 0) {
     footprint.links.resize(network_->links.size());
     for (std::uint32_t link = 0; link < footprint.links.size(); ++link) {
       footprint.links[link] = link;
@@ -209,7 +209,7 @@ Predictor::Footprint Predictor::footprint_of(std::uint32_t task, std::uint32_t g
 }
 
 void Predictor::note_rings(Footprint& footprint, const RoundPlan& plan, std::span<const std::uint32_t> nodes) const {
-  footprint.is_private_rings = !plan.lanes.empty();
+  footprint.is_private_rings = !plan.lanes.empty() && segment_bytes(*network_) == 0;
   for (const RoundPlan::Lane& lane : plan.lanes) {
     // Nobody may end before everybody has begun, or who ends first would be known too late.
     footprint.is_private_rings = footprint.is_private_rings && lane.is_ring && lane.rounds + 1 >= plan.size;

@@ -60,14 +60,14 @@ TEST_CASE("no_fabric_beats_the_ideal_switch_and_iteration_is_compute_plus_expose
 
 TEST_CASE("seeds_give_a_mean_its_interval_and_the_run_in_the_middle") {
   const std::vector<double> values{1, 2, 3, 4};
-  const Spread by_hand = spread_of(values);
+  const SeedSpread by_hand = spread_of(values);
   CHECK(by_hand.mean == Approx(2.5));
   CHECK(by_hand.half_width == Approx(3.182 * 1.2909944 / 2).epsilon(1e-6));  // t of 3 degrees x s / sqrt(4)
   CHECK(by_hand.least == 1);
   CHECK(by_hand.most == 4);
   CHECK(spread_of(std::vector<double>{7}).half_width == 0);
 
-  const TaskGraph graph = graph_of_zoo("vgg19", 64);
+  const TaskGraph graph = graph_of_zoo("dlrm", 32);
   const auto compute = compute_alone(graph);
   REQUIRE(compute);
   const SeededJob job{graph, gigabits(100), *compute, 5};

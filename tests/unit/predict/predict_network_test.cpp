@@ -6,6 +6,7 @@
 #include "controller/architectures/electrical/expander.hpp"
 #include "controller/architectures/electrical/fat_tree.hpp"
 #include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/predict/engine/medium.hpp"
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/networks/matchings.hpp"
 #include "tests/oracle/wavelength_map.hpp"
@@ -204,6 +205,52 @@ TEST_CASE("unlawful_networks_are_refused_by_name") {
   CHECK(code(make_direct_connect(terms(3), {{0, 3}}, {})) == ErrorCode::invalid_argument);
   CHECK(code(make_matchings(terms(3), std::vector<Matching>{{1, 2, 1}})) == ErrorCode::invalid_argument);
   CHECK(code(make_wavelength_network(terms(4), {2, {0, 0, 0, 1}}, 1)) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a_flow_that_is_hashed_every_segment_collides_for_no_longer_than_one") {
+  // Eight flows between two pods of a radix-4 tree, whose four ways they share by chance.
+  const NetworkTerms terms{.nodes = 16, .rate = gigabits(100), .link_latency = Duration{1000}};
+  const auto ends = [&](const FatTreeShape& shape, double bytes) {
+    const auto tree = make_fat_tree(terms, shape);
+    REQUIRE(tree);
+    Medium medium;
+    medium.reset(*tree);
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      REQUIRE(medium.send(0, i, 8 + i, bytes, {0, 0, i, 8 + i, 0}));
+    }
+    medium.settle(0);
+    double now = 0;
+    std::uint32_t left = 0;
+    std::uint32_t arrived = 0;
+    while (medium.next() < std::numeric_limits<double>::infinity()) {
+      now = medium.next();
+      for (const FlightEvent& event : medium.advance(now)) {
+        ++(event.has_arrived ? arrived : left);
+      }
+      medium.settle(now);
+    }
+    CHECK(left == 8);
+    CHECK(arrived == 8);
+    double carried = 0;
+    for (const double each : medium.carried(now)) {
+      carried += each;
+    }
+    CHECK(carried == Approx(8 * 6 * bytes).epsilon(1e-9));  // six links a way
+    return now;
+  };
+  constexpr double kBytes = 400e6;
+  const double alone = kBytes / 12.5;
+  double for_ever = 0;
+  double anew = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for_ever += ends({.radix = 4, .seed = seed}, kBytes) / alone / 10;
+    anew += ends({.radix = 4, .seed = seed, .segment_bytes = 4e6}, kBytes) / alone / 10;
+    // Shorter than a segment: one way, by the message's own hash.
+    CHECK(ends({.radix = 4, .seed = seed, .segment_bytes = 500e6}, kBytes) >= alone);
+  }
+  CAPTURE(for_ever, anew);
+  CHECK(anew > 1);
+  CHECK(anew < for_ever * 0.9);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Loads of links by transfers, then what each transfer costs alone.
-#include "controller/predict/engine/fluid_way.hpp"
+#include "controller/predict/collectives/fluid_way.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ class Loads {
   /// false: not connected.
   bool add(std::uint32_t source, std::uint32_t destination, std::uint32_t lane, double weight) {
     bool is_connected = false;
-    for_each_path(network_, source, destination, lane, [&](std::span<const std::uint32_t> path, double share) {
+    each_path(source, destination, lane, [&](std::span<const std::uint32_t> path, double share) {
       is_connected = true;
       for (const std::uint32_t link : path) {
         if (of_link_[link] == 0) {
@@ -34,7 +34,7 @@ class Loads {
   std::pair<double, double> cost(std::uint32_t source, std::uint32_t destination, std::uint32_t lane) const {
     double cost = 0;
     double latency = 0;
-    for_each_path(network_, source, destination, lane, [&](std::span<const std::uint32_t> path, double) {
+    each_path(source, destination, lane, [&](std::span<const std::uint32_t> path, double) {
       latency = std::max(latency, path_latency_ns(network_, path));
       for (const std::uint32_t link : path) {
         cost = std::max(cost, of_link_[link] / network_.links[link].bytes_per_ns);
@@ -53,6 +53,18 @@ class Loads {
   }
 
  private:
+  /// Messages that are hashed anew are on all equal ways in the mean.
+  template <class Each>
+  void each_path(std::uint32_t source, std::uint32_t destination, std::uint32_t lane, const Each& each) const {
+    if (segment_bytes(network_) > 0) {
+      TreeRoutes all = std::get<TreeRoutes>(network_.routes);
+      all.sprayed = true;
+      network_paths::each_in_tree(all, source, destination, lane, each);
+      return;
+    }
+    for_each_path(network_, source, destination, lane, each);
+  }
+
   const Network& network_;
   std::vector<double> of_link_;
   std::vector<std::uint32_t> used_;

@@ -1,5 +1,5 @@
 // One port, shared evenly.
-#include "controller/predict/engine/lockstep.hpp"
+#include "controller/predict/collectives/lockstep.hpp"
 
 #include "core/result.hpp"
 

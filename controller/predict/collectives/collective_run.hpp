@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "controller/predict/engine/fluid_way.hpp"
+#include "controller/predict/collectives/fluid_way.hpp"
+#include "controller/predict/collectives/round_plan.hpp"
 #include "controller/predict/engine/medium.hpp"
-#include "controller/predict/engine/round_plan.hpp"
 
 namespace loom {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "controller/predict/collectives/round_plan.hpp"
 #include "controller/predict/engine/network.hpp"
-#include "controller/predict/engine/round_plan.hpp"
 
 namespace loom {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "controller/predict/collectives/round_plan.hpp"
 #include "controller/predict/engine/network.hpp"
-#include "controller/predict/engine/round_plan.hpp"
 #include "controller/predict/engine/transfers.hpp"
 
 namespace loom {

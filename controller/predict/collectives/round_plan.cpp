@@ -1,5 +1,5 @@
 // Rounds sorted by lane; pairs sorted by source.
-#include "controller/predict/engine/round_plan.hpp"
+#include "controller/predict/collectives/round_plan.hpp"
 
 #include <algorithm>
 #include <map>

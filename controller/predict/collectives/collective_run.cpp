@@ -1,5 +1,5 @@
 // Rounds launched as their conditions come true.
-#include "controller/predict/engine/collective_run.hpp"
+#include "controller/predict/collectives/collective_run.hpp"
 
 namespace loom {
 
