@@ -13,6 +13,7 @@
 #include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/iteration_clock.hpp"
 #include "controller/predict/light_windows.hpp"
+#include "controller/workload/ring_groups.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -70,37 +71,32 @@ class Replayer {
     return finish(clock.end(), lit.end());
   }
 
-  /// Direct transfers together, then the rest in issue order. Time 0 is when compute is done.
+  /// Direct transfers together, then the rings as schedules group them: a group's rings side by side, group after group. What
+  /// needs no light comes last. Time 0 is when compute is done.
   Result<Replay> merged() {
     const auto direct = run_pairs();
     if (!direct) {
       return std::unexpected(direct.error());
     }
-    double at = direct->finish;
-    double lit_at = direct->lit_ns;
-    for (const Collective& collective : job_.collectives) {
-      if (is_direct(collective)) {
-        continue;
+    Outcome so_far = *direct;
+    std::vector<bool> is_moved(job_.collectives.size());
+    for (const RingGroup& group : ring_groups_of(job_.collectives, job_.node_count)) {
+      LOOM_TRY(run_group(group.collectives, so_far));
+      for (const std::uint32_t index : group.collectives) {
+        is_moved[index] = true;
       }
-      const double start = at;
-      double lit = 0;
-      for (std::uint32_t i = 0; i < collective.count; ++i) {
-        const auto ran = run(collective, at);
-        if (!ran) {
-          return std::unexpected(ran.error());
-        }
-        at = ran->finish;
-        lit += ran->lit_ns;
+    }
+    for (std::uint32_t index = 0; index < job_.collectives.size(); ++index) {
+      if (!is_moved[index] && !is_direct(job_.collectives[index])) {
+        LOOM_TRY(run_group({index}, so_far));
       }
-      lit_at += lit;
-      note(collective, start, at, lit);
     }
     const auto compute = static_cast<double>(job_.compute.count());
     for (Phase& phase : replay_.phases) {
       phase.start += job_.compute;
       phase.finish += job_.compute;
     }
-    return finish(compute + at, compute + lit_at);
+    return finish(compute + so_far.finish, compute + so_far.lit_ns);
   }
 
  private:
@@ -109,6 +105,31 @@ class Replayer {
   bool is_direct(const Collective& collective) const {
     const Movement movement = plan_of(collective, job_.node_count).movement;
     return movement == Movement::direct || movement == Movement::single;
+  }
+
+  /// Rings that share no rank, each with its collectives one after the other, all from `so_far` on.
+  Result<void> run_group(const std::vector<std::uint32_t>& collectives, Outcome& so_far) {
+    std::vector<Outcome> of_rank(job_.node_count, so_far);
+    Outcome last = so_far;
+    for (const std::uint32_t index : collectives) {
+      const Collective& collective = job_.collectives[index];
+      const Outcome before = of_rank[collective.ranks.empty() ? 0 : collective.ranks.front()];
+      Outcome now = before;
+      for (std::uint32_t i = 0; i < collective.count; ++i) {
+        const auto ran = run(collective, now.finish);
+        if (!ran) {
+          return std::unexpected(ran.error());
+        }
+        now = {ran->finish, now.lit_ns + ran->lit_ns};
+      }
+      for (const std::uint32_t rank : ranks_of(collective, job_.node_count)) {
+        of_rank[rank] = now;
+      }
+      note(collective, before.finish, now.finish, now.lit_ns - before.lit_ns);
+      last = {std::max(last.finish, now.finish), std::max(last.lit_ns, now.lit_ns)};
+    }
+    so_far = last;
+    return {};
   }
 
   void note(const Collective& collective, double start, double finish, double lit_ns) {

@@ -9,25 +9,6 @@
 namespace loom {
 namespace {
 
-/// Multiple of S = buffer bytes that each rank of a ring of n sends.
-double ring_volume(CollectiveKind kind, double n) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return 2 * (n - 1) / n;
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
-      return (n - 1) / n;
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-      return 1;
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::barrier:
-    case CollectiveKind::point_to_point:
-      break;
-  }
-  return 0;
-}
-
 /// Uneven all-to-all: each pair its own bytes, nobody any to itself.
 void add_splits(PairTraffic& pairs, const Collective& collective, const std::vector<std::uint32_t>& members) {
   const std::size_t size = members.size();
@@ -39,42 +20,6 @@ void add_splits(PairTraffic& pairs, const Collective& collective, const std::vec
       }
     }
   }
-}
-
-std::vector<RankPair> ring_of(const std::vector<std::uint32_t>& members) {
-  std::vector<RankPair> edges;
-  if (members.size() < 2) {
-    return edges;
-  }
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    edges.push_back({members[i], members[(i + 1) % members.size()]});
-  }
-  return edges;
-}
-
-/// The first group that has this ring already or has all of its ranks free; else a new one.
-void pack(std::vector<RingGroup>& groups, const std::vector<RankPair>& ring, double seconds_at_1_bps, std::uint64_t rounds) {
-  for (RingGroup& group : groups) {
-    const auto has = [&](RankPair edge) {
-      return std::find(group.edges.begin(), group.edges.end(), edge) != group.edges.end();
-    };
-    const auto free = [&](RankPair edge) {
-      return std::none_of(group.edges.begin(), group.edges.end(),
-                          [&](RankPair other) { return other.source == edge.source || other.destination == edge.destination; });
-    };
-    if (group.edges == ring || std::all_of(ring.begin(), ring.end(), has)) {
-      group.seconds_at_1_bps += seconds_at_1_bps;
-      group.rounds += rounds;
-      return;
-    }
-    if (std::all_of(ring.begin(), ring.end(), free)) {
-      group.edges.insert(group.edges.end(), ring.begin(), ring.end());
-      group.seconds_at_1_bps = std::max(group.seconds_at_1_bps, seconds_at_1_bps);
-      group.rounds = std::max(group.rounds, rounds);
-      return;
-    }
-  }
-  groups.push_back({ring, seconds_at_1_bps, rounds});
 }
 
 Result<std::vector<std::uint32_t>> members_of(const JobDemand& job, std::size_t index) {
@@ -149,7 +94,6 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
       return std::unexpected(std::move(members).error());
     }
     const std::int64_t bytes = collective.bytes.count * static_cast<std::int64_t>(collective.count);
-    const auto n = static_cast<double>(members->size());
     if (members->size() < 2 || collective.kind == CollectiveKind::barrier || bytes == 0) {
       continue;
     }
@@ -165,19 +109,17 @@ Result<JobTraffic> traffic_of(const JobDemand& job) {
       for (std::size_t next = 1; next < members->size(); ++next) {
         traffic.pairs.add_pair({(*members)[next - 1], (*members)[next]}, bytes);
       }
-    } else {
-      const std::uint64_t rounds = 2 * (members->size() - 1) * collective.count;  // of the kind that has the most
-      pack(traffic.rings, ring_of(*members), ring_volume(collective.kind, n) * static_cast<double>(bytes) * 8, rounds);
     }
   }
+  traffic.rings = ring_groups_of(job.collectives, ranks);
   return traffic;
 }
 
 std::vector<PairLoad> loads_of(const JobTraffic& traffic, std::uint32_t ranks) {
   std::map<RankPair, double> bits;
   for (const RingGroup& ring : traffic.rings) {
-    for (const RankPair edge : ring.edges) {
-      bits[edge] += ring.seconds_at_1_bps;
+    for (std::size_t i = 0; i < ring.edges.size(); ++i) {
+      bits[ring.edges[i]] += ring.bits[i];
     }
   }
   for (std::uint32_t source = 0; source < ranks && !traffic.pairs.empty(); ++source) {

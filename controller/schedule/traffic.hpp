@@ -7,23 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "controller/workload/ring_groups.hpp"
 #include "core/demand.hpp"
 #include "core/result.hpp"
 
 namespace loom {
-
-struct RankPair {
-  std::uint32_t source = 0;
-  std::uint32_t destination = 0;
-  auto operator<=>(const RankPair&) const = default;
-};
-
-/// Rings that can be lit together: no rank sends twice and none receives twice.
-struct RingGroup {
-  std::vector<RankPair> edges;
-  double seconds_at_1_bps = 0;  ///< wire time of its collectives, times the bit rate
-  std::uint64_t rounds = 0;     ///< of its collectives one after the other: each waits for a neighbour
-};
 
 class PairTraffic {
  public:
@@ -71,8 +59,7 @@ struct JobTraffic {
   PairTraffic pairs{0};
 };
 
-/// Ring volume per rank (Patarasuk and Yuan 2009, section 3): all-reduce 2(n-1)/n S, all-gather and reduce-scatter (n-1)/n S,
-/// broadcast and reduce S (pipelined along the ring). An all-to-all sends S/n to each rank.
+/// Rings as ring_groups_of says, what goes directly by pairs. An all-to-all sends S/n to each rank.
 /// Errors: out_of_range, naming the collective and the rank.
 Result<JobTraffic> traffic_of(const JobDemand& job);
 

@@ -1,8 +1,12 @@
 // Predictions from actual schedules: static rings agree with the closed form, timeslots with their guards and holds.
 #include <catch2/catch.hpp>
 
+#include "controller/architectures/oddl/architecture.hpp"
+#include "controller/architectures/oddl/fabric.hpp"
 #include "controller/predict/predict.hpp"
+#include "controller/schedule/job_alone.hpp"
 #include "controller/workload/models/zoo.hpp"
+#include "controller/workload/ring_groups.hpp"
 #include "core/messages/iteration.hpp"
 #include "tests/oracle/closed_form.hpp"
 
@@ -131,6 +135,64 @@ TEST_CASE("rings_follow_the_direct_transfers_of_a_schedule_with_timeslots") {
   // 30 us of timeslots, 50 us dark, then 6 steps of 100,000 B, 8 us each, and 50 us back to the timeslots.
   CHECK(prediction->exposed == microseconds{30 + 50 + 48 + 50});
   CHECK(prediction->phases.size() == 2);
+}
+
+TEST_CASE("rings_that_take_turns_layer_by_layer_move_group_by_group_in_a_schedule_with_timeslots") {
+  // Two layers: each reduces its dense part over all ranks, its experts over every other rank.
+  JobSpec job = all_to_all_job(4, 500'000);
+  for (int layer = 0; layer < 2; ++layer) {
+    job.collectives.push_back({.bytes = Bytes{400'000}});
+    job.collectives.push_back({.ranks = {0, 2}, .bytes = Bytes{250'000}});
+    job.collectives.push_back({.ranks = {1, 3}, .bytes = Bytes{250'000}});
+  }
+  const auto groups = ring_groups_of(job.collectives, 4);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].collectives == std::vector<std::uint32_t>{1, 4});
+  CHECK(groups[1].collectives == std::vector<std::uint32_t>{2, 3, 5, 6});
+  CHECK(groups[1].edges.size() == 4);
+  // 2 x 2 (n-1)/n S: of either ring of experts, which go side by side.
+  CHECK(groups[0].seconds_at_1_bps == Approx(2 * 1.5 * 400'000 * 8));
+  CHECK(groups[1].seconds_at_1_bps == Approx(2 * 1.0 * 250'000 * 8));
+  JobSchedule schedule{JobId{1}, {{}}};
+  for (std::uint32_t shift = 1; shift < 4; ++shift) {
+    Timeslot timeslot = rotation(4, shift);
+    timeslot.hold = microseconds{10};
+    schedule.stages[0].timeslots.push_back(timeslot);
+  }
+  for (const std::uint32_t shift : {1U, 2U}) {
+    Timeslot timeslot = rotation(4, shift);
+    timeslot.hold = microseconds{shift == 1 ? 2 * 48 : 2 * 20};
+    schedule.stages[0].timeslots.push_back(timeslot);
+  }
+  const auto prediction = predict_schedule(job, schedule, {.latency = Duration{0}});
+  REQUIRE(prediction);
+  CHECK(prediction->exposed == kAgreement + microseconds{30 + 96 + 40});
+}
+
+TEST_CASE("a_pipeline_along_a_ring_has_light_until_its_last_rank_has_the_first_piece") {
+  // One piece of 50,000 B: 4 us a hop, 7 hops, and no two at once.
+  const std::vector<Collective> one{{.kind = CollectiveKind::broadcast, .bytes = Bytes{50'000}}};
+  const auto groups = ring_groups_of(one, 8);
+  REQUIRE(groups.size() == 1);
+  CHECK(groups[0].seconds_at_1_bps == Approx(50'000 * 8));
+  CHECK(groups[0].filling_seconds_at_1_bps == Approx(6 * 50'000 * 8));
+}
+
+TEST_CASE("experts_on_oddl_have_light_for_every_ring_of_an_iteration") {
+  const std::uint32_t ep = GENERATE(2U, 4U, 8U);
+  const std::uint32_t nodes = GENERATE(16U, 64U);
+  CAPTURE(ep, nodes);
+  const auto graph = make_task_graph("moe", {nodes, {{"ep", std::to_string(ep)}}});
+  REQUIRE(graph);
+  OddlParameters parameters;
+  parameters.nodes = nodes;
+  parameters.group_size = std::min(nodes, 32U);
+  parameters.rate = gigabits(400);
+  const Fabric fabric = make_oddl(parameters);
+  const auto alone = plan_alone(kOddl, fabric, *graph, timings_on(fabric, {}, kOddl));
+  REQUIRE(alone);  // a transfer without light would be named
+  CHECK(alone->prediction.phases.size() > 1);
+  CHECK(alone->prediction.iteration > alone->prediction.compute);
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ Result<void> OddlScheduler::add_job(JobIndex job) {
 /// is handed out in parts of one length.
 OddlScheduler::RingParts OddlScheduler::ring_parts_of(const RingGroup& ring, const Timeslot& timeslot) const {
   const BitRate rate = timeslot.circuits.front().rate;
-  const auto all = static_cast<std::int64_t>(std::ceil(ring.seconds_at_1_bps / 8));
+  const auto all = static_cast<std::int64_t>(std::ceil((ring.seconds_at_1_bps + ring.filling_seconds_at_1_bps) / 8));
   // Lasers at their worst, or a word between agents that is lost and said again; and the way of each step.
   const Duration late = std::max(guard_of(timeslot), kWordSaidAgain * fabric_.times.agent_trip) +
                         kRingStep * static_cast<std::int64_t>(ring.rounds);
@@ -253,7 +253,8 @@ Result<Timeslot> OddlScheduler::ring_over(JobIndex job, const RingGroup& ring, s
     return timeslot;
   }
   timeslot.guard = guard_of(timeslot);
-  timeslot.hold = time_on_wire(ring.seconds_at_1_bps / static_cast<double>(planes_.size()), timeslot.circuits.front().rate) +
+  timeslot.hold = time_on_wire((ring.seconds_at_1_bps + ring.filling_seconds_at_1_bps) / static_cast<double>(planes_.size()),
+                               timeslot.circuits.front().rate) +
                   kRingStep * static_cast<std::int64_t>(ring.rounds) + room_of(fabric_, timeslot);
   return timeslot;
 }
