@@ -7,7 +7,7 @@ namespace loom::cli {
 namespace {
 
 constexpr std::string_view kAlgorithms =
-    "automatic | ring | bidirectional_ring | tree | halving_doubling | direct | pairwise | hierarchical";
+    "automatic | ring | bidirectional_ring | tree | double_tree | halving_doubling | direct | pairwise | hierarchical";
 
 constexpr auto kWorkload = std::to_array<SettingWords>({
     {"all_to_all", kAlgorithms, "automatic", "algorithm of the experts' all-to-all: automatic, direct or pairwise"},

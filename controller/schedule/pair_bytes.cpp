@@ -65,6 +65,13 @@ bool is_open_ring(const TaskGraph& graph, const Task& task) {
          graph.choices[task.choice].algorithm == CollectiveAlgorithm::automatic;
 }
 
+/// From or to one rank: a chain over neighbours has every link once, a tree has those near the root many times.
+bool is_open_chain(const TaskGraph& graph, const Task& task) {
+  const bool is_rooted = task.collective == CollectiveKind::broadcast || task.collective == CollectiveKind::reduce;
+  return task.kind == TaskKind::communicate && is_rooted &&
+         graph.choices[task.choice].algorithm == CollectiveAlgorithm::automatic;
+}
+
 /// What every rank sends in all rounds, to the next of each stride.
 std::vector<Bytes> ring_splits(const Task& task, std::uint32_t size, const std::vector<std::uint32_t>& strides) {
   const double times = task.collective == CollectiveKind::all_reduce ? 2 : 1;
@@ -109,7 +116,7 @@ bool carry_rings(TaskGraph& graph, const CollectiveChoice& way) {
   const auto choice = static_cast<std::uint32_t>(graph.choices.size());
   bool is_used = false;
   for (Task& task : graph.tasks) {
-    if (is_open_ring(graph, task)) {
+    if (is_open_ring(graph, task) || is_open_chain(graph, task)) {
       task.choice = choice;
       is_used = true;
     }

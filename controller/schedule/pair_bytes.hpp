@@ -20,8 +20,8 @@ struct NodeBytes {
 };
 NodeBytes node_bytes(const TaskGraph& graph);
 
-/// Every all-reduce, all-gather and reduce-scatter whose algorithm is left open (automatic) is carried `way`. False: there is
-/// none.
+/// Every all-reduce, all-gather and reduce-scatter whose algorithm is left open (automatic) is carried `way`; so are broadcasts
+/// and reductions, as chains in pieces. False: there is none.
 bool carry_rings(TaskGraph& graph, const CollectiveChoice& way);
 
 /// The graph with those same collectives as fluids: all bytes of all rounds at once from each member to the next of every

@@ -1,10 +1,12 @@
 // Rounds of every algorithm. Rings: Patarasuk and Yuan 2009. Halving and doubling, and the folding of the ranks beyond a power
-// of two: Thakur, Rabenseifner and Gropp 2005. Hierarchical: Cho et al. 2019 (BlueConnect).
+// of two: Thakur, Rabenseifner and Gropp 2005. Hierarchical: Cho et al. 2019 (BlueConnect). Double
+// tree: Sanders, Speck and Traeff 2009, as in NCCL 2.4.
 #include "controller/workload/rounds.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 
 #include "controller/workload/import/flows.hpp"
 #include "core/limits.hpp"
@@ -30,6 +32,8 @@ bool carries(CollectiveAlgorithm algorithm, CollectiveKind kind) {
       return scattered || rooted;
     case CollectiveAlgorithm::tree:
       return rooted || kind == CollectiveKind::all_reduce || kind == CollectiveKind::barrier;
+    case CollectiveAlgorithm::double_tree:
+      return kind == CollectiveKind::all_reduce || kind == CollectiveKind::barrier;
     case CollectiveAlgorithm::halving_doubling:
     case CollectiveAlgorithm::hierarchical:
       return scattered;
@@ -137,21 +141,68 @@ Result<void> add_rings(CollectiveRounds& rounds, CollectiveKind kind, const std:
   return {};
 }
 
-/// Rank 0 is the root, 2i+1 and 2i+2 the children of i. Pieces go up and, as soon as the root has one, down again.
-Result<void> add_tree(CollectiveRounds& rounds, CollectiveKind kind, double bytes) {
-  const auto depth_of = [](std::uint32_t rank) { return static_cast<std::uint32_t>(std::bit_width(rank + 1)) - 1; };
-  const std::uint32_t depth = depth_of(rounds.size - 1);
+struct TreeNode {
+  std::uint32_t parent = 0;  ///< the root's is itself
+  std::uint32_t depth = 0;
+};
+
+/// Rank 0 is the root, 2i+1 and 2i+2 the children of i.
+std::vector<TreeNode> heap_tree(std::uint32_t size) {
+  std::vector<TreeNode> tree(size);
+  for (std::uint32_t rank = 1; rank < size; ++rank) {
+    tree[rank] = {(rank - 1) / 2, static_cast<std::uint32_t>(std::bit_width(rank + 1)) - 1};
+  }
+  return tree;
+}
+
+/// Ranks first .. last-1 (first even) in order: the root is odd, so are all inner ranks.
+void add_in_order(std::vector<TreeNode>& tree, std::uint32_t first, std::uint32_t last, std::optional<std::uint32_t> parent) {
+  if (first == last) {
+    return;
+  }
+  const std::uint32_t root = last - first == 1 ? first : first + ((last - first) / 2 | 1);
+  tree[root] = parent ? TreeNode{*parent, tree[*parent].depth + 1} : TreeNode{root, 0};
+  add_in_order(tree, first, root, root);
+  add_in_order(tree, root + 1, last, root);
+}
+
+/// Pieces go up and, as soon as the root has one, down again.
+Result<void> add_tree(CollectiveRounds& rounds, CollectiveKind kind, double bytes, const std::vector<TreeNode>& tree,
+                      std::uint32_t lane) {
+  std::uint32_t depth = 0;
+  for (const TreeNode& node : tree) {
+    depth = std::max(depth, node.depth);
+  }
   const bool up = kind != CollectiveKind::broadcast;
   const bool down = kind != CollectiveKind::reduce;
   std::vector<PipedEdge> edges;
-  for (std::uint32_t child = 1; up && child < rounds.size; ++child) {
-    edges.push_back({child, (child - 1) / 2, depth - depth_of(child)});
+  for (std::uint32_t child = 0; up && child < rounds.size; ++child) {
+    if (tree[child].parent != child) {
+      edges.push_back({child, tree[child].parent, depth - tree[child].depth});
+    }
   }
-  for (std::uint32_t child = 1; down && child < rounds.size; ++child) {
-    edges.push_back({(child - 1) / 2, child, (up ? depth : 0) + depth_of(child) - 1});
+  for (std::uint32_t child = 0; down && child < rounds.size; ++child) {
+    if (tree[child].parent != child) {
+      edges.push_back({tree[child].parent, child, (up ? depth : 0) + tree[child].depth - 1});
+    }
   }
   const auto pieces = std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes) / kTreePieceBytes, 1, kTreePiecesMax);
-  return add_pipeline(rounds, edges, static_cast<std::uint32_t>(pieces), bytes, 0);
+  return add_pipeline(rounds, edges, static_cast<std::uint32_t>(pieces), bytes, lane);
+}
+
+/// The second tree is the first one seen from the other end, or, of an odd number of ranks, one rank on: its inner ranks are
+/// even.
+Result<void> add_double_tree(CollectiveRounds& rounds, CollectiveKind kind, double bytes) {
+  const std::uint32_t size = rounds.size;
+  std::vector<TreeNode> first(size);
+  add_in_order(first, 0, size, std::nullopt);
+  std::vector<TreeNode> second(size);
+  const auto other = [&](std::uint32_t rank) { return size % 2 == 0 ? size - 1 - rank : (rank + 1) % size; };
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    second[other(rank)] = {other(first[rank].parent), first[rank].depth};
+  }
+  LOOM_TRY(add_tree(rounds, kind, bytes / 2, first, 0));
+  return add_tree(rounds, kind, bytes / 2, second, 1);
 }
 
 /// Halving and doubling among the first 2^k ranks; rank 2^k + i folds into rank i before, and gets its result from it after.
@@ -379,7 +430,10 @@ Result<CollectiveRounds> rounds_of(CollectiveKind kind, const CollectiveChoice& 
       LOOM_TRY(add_rings(rounds, moved, lanes_of(choice, algorithm == CollectiveAlgorithm::bidirectional_ring, size, amount)));
       break;
     case CollectiveAlgorithm::tree:
-      LOOM_TRY(add_tree(rounds, moved, amount));
+      LOOM_TRY(add_tree(rounds, moved, amount, heap_tree(size), 0));
+      break;
+    case CollectiveAlgorithm::double_tree:
+      LOOM_TRY(add_double_tree(rounds, moved, amount));
       break;
     case CollectiveAlgorithm::halving_doubling:
       Halving{rounds, moved, amount}.add();

@@ -310,6 +310,8 @@ std::string_view to_string(CollectiveAlgorithm algorithm) {
       return "bidirectional_ring";
     case CollectiveAlgorithm::tree:
       return "tree";
+    case CollectiveAlgorithm::double_tree:
+      return "double_tree";
     case CollectiveAlgorithm::halving_doubling:
       return "halving_doubling";
     case CollectiveAlgorithm::direct:

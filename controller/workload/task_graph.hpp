@@ -26,6 +26,7 @@ enum class CollectiveAlgorithm : std::uint8_t {
   ring,                ///< one ring, one direction; with `strides`, one ring a stride, each with an equal share
   bidirectional_ring,  ///< every ring in both directions, half the bytes each
   tree,                ///< binary tree: reduce up, broadcast down
+  double_tree,         ///< two, half of the bytes each: who is inner in one is a leaf in the other (Sanders et al. 2009, NCCL)
   halving_doubling,    ///< recursive halving, then doubling; any group size
   direct,              ///< everybody to everybody at once
   pairwise,            ///< all-to-all in n-1 rounds

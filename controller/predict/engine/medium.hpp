@@ -94,7 +94,7 @@ class Medium {
   const Network* network_ = nullptr;
   Transfers transfers_;
   std::vector<Flight> flights_;
-  std::vector<Rest> rests_;     ///< beside flights_, where there are segments
+  std::vector<Rest> rests_;  ///< beside flights_, where there are segments
   double segment_bytes_ = 0;
   std::vector<std::uint32_t> free_flights_;
   std::deque<Arrival> arriving_;  ///< ascending: latencies are mostly alike

@@ -42,10 +42,10 @@ constexpr std::array<std::string_view, 2> kOverlaps{"bucketed", "none"};
 constexpr std::array<std::string_view, 2> kSchedules{"1f1b", "gpipe"};
 constexpr std::array<std::string_view, 2> kExchanges{"gather", "ring"};
 constexpr std::array kPrecisions{NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp32, NumberFormat::fp8};
-constexpr std::array kAlgorithms{CollectiveAlgorithm::automatic,          CollectiveAlgorithm::ring,
-                                 CollectiveAlgorithm::bidirectional_ring, CollectiveAlgorithm::tree,
-                                 CollectiveAlgorithm::halving_doubling,   CollectiveAlgorithm::direct,
-                                 CollectiveAlgorithm::pairwise,           CollectiveAlgorithm::hierarchical};
+constexpr std::array kAlgorithms{
+    CollectiveAlgorithm::automatic, CollectiveAlgorithm::ring,        CollectiveAlgorithm::bidirectional_ring,
+    CollectiveAlgorithm::tree,      CollectiveAlgorithm::double_tree, CollectiveAlgorithm::halving_doubling,
+    CollectiveAlgorithm::direct,    CollectiveAlgorithm::pairwise,    CollectiveAlgorithm::hierarchical};
 
 /// PyTorch DistributedDataParallel's bucket_cap_mb.
 constexpr double kBucketMegabytes = 25;

@@ -10,6 +10,7 @@
 #include "controller/predict/networks/direct_connect.hpp"
 #include "controller/predict/perfetto_trace.hpp"
 #include "controller/predict/predict_graph.hpp"
+#include "controller/schedule/pair_bytes.hpp"
 #include "controller/workload/models/zoo.hpp"
 #include "tests/oracle/closed_form.hpp"
 
@@ -329,6 +330,34 @@ TEST_CASE("a_job_takes_as_long_by_the_engine_as_by_its_closed_forms") {
     REQUIRE(played_out);
     CHECK(milliseconds_of(played_out->iteration) == Approx(milliseconds_of(symbolic->iteration)).epsilon(1e-6));
   }
+}
+
+TEST_CASE("a_double_tree_takes_a_ring_s_bytes_and_a_tree_s_latency") {
+  const auto time = [](CollectiveAlgorithm algorithm, std::int64_t bytes, std::int64_t latency_ns) {
+    const auto network = make_ideal_switch(terms(32, latency_ns));
+    REQUIRE(network);
+    return played(one_collective(32, CollectiveKind::all_reduce, bytes, {.algorithm = algorithm}), *network, {});
+  };
+  // Large: ports bind, 2 S each; one tree's inner ranks send 3 S. Small: 62 rounds of a ring against twice the depth.
+  constexpr std::int64_t kLarge = 64'000'000;
+  const double port = 2.0 * kLarge / 12.5;
+  CHECK(time(CollectiveAlgorithm::double_tree, kLarge, 1000) >= port * 31 / 32);
+  CHECK(time(CollectiveAlgorithm::double_tree, kLarge, 1000) < 1.15 * port);
+  CHECK(time(CollectiveAlgorithm::tree, kLarge, 1000) > 1.3 * port);
+  CHECK(time(CollectiveAlgorithm::double_tree, 32'000, 10'000) * 4 < time(CollectiveAlgorithm::ring, 32'000, 10'000));
+}
+
+TEST_CASE("a_broadcast_on_a_ring_of_links_is_a_chain_in_pieces") {
+  TaskGraph graph = one_collective(8, CollectiveKind::broadcast, 33'554'432);
+  NetworkTerms a_link = terms(8);
+  const auto ring = make_ring(a_link);
+  REQUIRE(ring);
+  const double tree = played(graph, *ring, {});
+  REQUIRE(carry_rings(graph, {.algorithm = CollectiveAlgorithm::bidirectional_ring}));
+  const double chain = played(graph, *ring, {});
+  CAPTURE(tree, chain);
+  CHECK(chain < tree / 3);
+  CHECK(chain >= 33'554'432 / 12.5 / 2);  // half of the bytes each way round
 }
 
 }  // namespace

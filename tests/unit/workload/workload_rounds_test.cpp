@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -113,7 +114,8 @@ std::vector<std::set<std::uint32_t>> arrived(const std::vector<Round>& rounds, s
 /// A pipeline: the k-th transfer from i to j carries piece k. Going up (to the root) it carries a sum, which must hold nothing
 /// that the receiver has; going down it replaces. Returns whose contributions each rank holds of each piece at the end.
 using Pieces = std::vector<std::vector<std::multiset<std::uint32_t>>>;
-Pieces piped(const std::vector<Round>& rounds, std::uint32_t size, std::size_t pieces, bool (*goes_up)(const RoundTransfer&)) {
+Pieces piped(const std::vector<Round>& rounds, std::uint32_t size, std::size_t pieces,
+             const std::function<bool(const RoundTransfer&)>& goes_up) {
   Pieces held(size);
   for (std::uint32_t i = 0; i < size; ++i) {
     held[i].assign(pieces, {i});
@@ -268,6 +270,48 @@ TEST_CASE("trees_sum_every_contribution_once_and_pass_the_sum_to_all") {
       }
     }
   }
+}
+
+TEST_CASE("two_trees_sum_half_of_the_bytes_each_and_nobody_is_inner_in_both") {
+  for (std::uint32_t size = 2; size <= 33; ++size) {
+    constexpr std::int64_t kBytes = 720'720;
+    constexpr std::size_t kPieces = kBytes / 2 / 65'536;
+    const auto rounds = rounds_of(Kind::all_reduce, {Algorithm::double_tree, {}, 1}, size, Bytes{kBytes});
+    REQUIRE(rounds);
+    CAPTURE(size);
+    const auto lanes = lanes_of(*rounds);
+    REQUIRE(lanes.size() == 2);
+    std::set<std::uint32_t> inner;
+    for (const auto& [lane, of] : lanes) {
+      std::set<std::pair<std::uint32_t, std::uint32_t>> up;  // what is sent before its way back is
+      for (const Round& round : of) {
+        for (const RoundTransfer& pair : round) {
+          if (!up.contains({pair.destination, pair.source})) {
+            up.insert({pair.source, pair.destination});
+          }
+        }
+      }
+      CHECK(up.size() == size - 1);
+      std::set<std::uint32_t> own;
+      for (const auto& [child, parent] : up) {
+        own.insert(parent);
+      }
+      for (const std::uint32_t rank : own) {
+        CHECK(inner.insert(rank).second);
+      }
+      const auto held =
+          piped(of, size, kPieces, [&](const RoundTransfer& pair) { return up.contains({pair.source, pair.destination}); });
+      for (const auto& rank : held) {
+        for (const auto& piece : rank) {
+          CHECK(piece == everybody(size));
+        }
+      }
+    }
+    const Traffic traffic = traffic_of(*rounds);
+    CHECK(*std::max_element(traffic.sent.begin(), traffic.sent.end()) <= 2.0 * kBytes * (1 + 1e-9));
+    CHECK(std::accumulate(traffic.sent.begin(), traffic.sent.end(), 0.0) == Approx(2.0 * (size - 1) * kBytes));
+  }
+  CHECK_FALSE(rounds_of(Kind::broadcast, {Algorithm::double_tree, {}, 1}, 8, Bytes{1000}));
 }
 
 TEST_CASE("chains_bring_the_root_s_buffer_to_all_and_everybody_s_to_the_root") {
