@@ -123,9 +123,6 @@ Result<Played> played(ArenaEntry& entry, const PlayOptions& options) {
                    : std::unexpected(named(iteration.error(), entry.fabric));
 }
 
-constexpr float kEarly = 0.005F;
-constexpr std::string_view kEarlyWords =
-    "transfers with 0.5 % of their bytes left may leave with others that end: an approximation; --exact plays each to its end";
 constexpr std::string_view kFluidWords =
     "collectives are played as fluids, not round by round: an approximation, at most 7 % off wherever it was measured "
     "(docs/predictor.md); --exact plays every round";
@@ -172,9 +169,8 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, const PlayTerms& term
                : fail(ErrorCode::unsupported, entry.fabric + ": what is predicted from a schedule has no trace");
   }
   PlayOptions options;
-  // Changing light is played longer: what leaves early makes its policy choose otherwise.
-  options.looks_max = entry.changing ? 5 * terms.exact_looks : terms.exact_looks;
-  options.early = entry.changing ? kEarly : 0;
+  // Changing light is played to its end: a fluid has no fixed ways there, and what its policy chooses hangs on every byte.
+  options.looks_max = entry.changing ? 0 : terms.exact_looks;
   auto done = played(entry, options);
   const bool is_fluid = !done && done.error().code == ErrorCode::timed_out;
   if (is_fluid) {
@@ -205,9 +201,9 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, const PlayTerms& term
   if (terms.trace != nullptr) {
     *terms.trace = perfetto_json(predictor, {});
   }
-  row.is_approximate = is_fluid || predictor.counts().is_early;
-  if (row.is_approximate) {
-    row.assumptions.push_back(format_text("{}: {}", entry.fabric, is_fluid ? kFluidWords : kEarlyWords));
+  row.is_approximate = is_fluid;
+  if (is_fluid) {
+    row.assumptions.push_back(format_text("{}: {}", entry.fabric, kFluidWords));
   }
   row.assumptions.insert(row.assumptions.end(), entry.network.assumptions.begin(), entry.network.assumptions.end());
   for (const Penalty& penalty : entry.network.penalties) {

@@ -44,8 +44,8 @@ Result<Duration> compute_alone(const TaskGraph& graph);
 constexpr std::uint64_t kExactLooks = 300'000'000;
 
 struct PlayTerms {
-  /// A play of more looks (PlayOptions::looks_max) is begun anew: collectives as fluids (RoundOrder::fluid), or where light
-  /// changes, with PlayOptions::early; 0: every round is played to its end, however long it takes.
+  /// A play of more looks (PlayOptions::looks_max) is begun anew with collectives as fluids (RoundOrder::fluid), unless its
+  /// light changes; 0: every round is played, however long it takes.
   std::uint64_t exact_looks = 0;
   std::string* trace = nullptr;  ///< where the iteration goes as Perfetto JSON; null: nowhere
 };

@@ -107,45 +107,6 @@ TEST_CASE("fluids_over_many_links_end_as_the_slow_fluid_says") {
   CHECK(compared > 4'000);
 }
 
-TEST_CASE("what_leaves_early_is_never_late_and_saves_at_most_its_share") {
-  constexpr float kEarly = 0.01F;
-  std::size_t instants_exact = 0;
-  std::size_t instants_early = 0;
-  for (unsigned seed = 1; seed <= 40; ++seed) {
-    INFO("seed " << seed);
-    std::mt19937 chance{seed};
-    const std::uint32_t nodes = 12;
-    const Network network = uneven_star(chance, nodes);
-    std::vector<double> bytes;
-    for (std::uint32_t pair = 0; pair < nodes * nodes; ++pair) {
-      bytes.push_back(1e6 + below(chance, 20'000));
-    }
-    const auto ends = [&](float early, std::size_t& instants) {
-      Transfers transfers;
-      transfers.reset(network);
-      for (std::uint32_t pair = 0; pair < nodes * nodes; ++pair) {
-        if (pair / nodes != pair % nodes) {
-          REQUIRE(transfers.start(0, pair / nodes, pair % nodes, 0, bytes[pair], pair, early));
-        }
-      }
-      transfers.settle(0);
-      double now = 0;
-      for (; transfers.active() > 0; ++instants) {
-        REQUIRE(transfers.next() >= now);
-        now = transfers.next();
-        (void)transfers.advance(now);
-        transfers.settle(now);
-      }
-      return now;
-    };
-    const double exact = ends(0, instants_exact);
-    const double early = ends(kEarly, instants_early);
-    CHECK(early <= exact * (1 + 1e-9));
-    CHECK(early >= exact * (1 - kEarly));
-  }
-  CHECK(instants_early * 2 < instants_exact);
-}
-
 double iteration(const TaskGraph& graph, const Network& network, const PlayOptions& options) {
   auto predictor = Predictor::make(graph, network, options);
   REQUIRE(predictor);

@@ -22,7 +22,6 @@ void Medium::reset(const Network& network, std::span<const FluidWay> ways) {
   late_.clear();
   order_ = 0;
   is_held_ = false;
-  early_ = 0;
   waiting_.clear();
   carried_before_.clear();
 }
@@ -46,7 +45,7 @@ std::uint32_t Medium::keep(const Flight& flight) {
 }
 
 bool Medium::launch(double now, std::uint32_t from, std::uint32_t to, std::uint64_t key, double on_wire, std::uint32_t flight) {
-  if (!is_held_ && transfers_.start(now, from, to, key, on_wire, flight, early_)) {
+  if (!is_held_ && transfers_.start(now, from, to, key, on_wire, flight)) {
     return true;
   }
   if (is_held_ || network_->waits_for_path) {

@@ -48,8 +48,6 @@ class Medium {
   /// Everything that is on its way goes on over `network` (same end points), with what is left of it.
   void change(double now, const Network& network);
 
-  /// For what is launched from now on; see Transfers::start().
-  void set_early(float early) { early_ = early; }
   /// While held, nothing new is admitted: it waits for change().
   void hold(bool is_held) { is_held_ = is_held; }
 
@@ -101,7 +99,6 @@ class Medium {
   std::vector<Arrival> late_;     ///< heap of those out of order
   std::uint64_t order_ = 0;
   bool is_held_ = false;
-  float early_ = 0;
   std::vector<Waiting> waiting_;
   std::vector<FlightEvent> events_;
   std::vector<double> carried_before_;

@@ -32,7 +32,6 @@ struct PlayCounts {
   std::uint64_t in_step = 0;   ///< came onto the links of others that all do the same
   std::uint64_t played = 0;    ///< collectives whose transfers were events
   std::uint64_t replayed = 0;  ///< of these: computed first, then joined by others
-  bool is_early = false;       ///< PlayOptions::early came into force
 };
 
 /// Between two instants of a play. Members are the Predictor's, which inherits them.

@@ -253,10 +253,7 @@ Result<double> Predictor::play(Reconfiguration* changing) {
       }
     }
     LOOM_TRY(deliver(now));
-    if (options_.looks_max > 0 && looks_ > options_.looks_max && options_.early > 0) {
-      medium_.set_early(options_.early);
-      counts_.is_early = true;
-    } else if (options_.looks_max > 0 && looks_ > options_.looks_max) {
+    if (options_.looks_max > 0 && looks_ > options_.looks_max) {
       return fail(ErrorCode::timed_out, format_text("more than {} looks at transfers (looks_max), {} ms into the iteration",
                                                     options_.looks_max, std::to_string(now / 1e6)));
     }

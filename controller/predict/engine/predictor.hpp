@@ -18,10 +18,8 @@ namespace loom {
 struct PlayOptions {
   RoundOrder rounds = RoundOrder::by_rank;
   bool plays_everything = false;  ///< no closed forms: every transfer is an event
-  /// A run whose rates took more looks at a transfer on a link (some 3 ns each) ends with timed_out, or goes on with `early`
-  /// where that is not 0; 0: no limit.
+  /// A run whose rates took more looks at a transfer on a link (some 3 ns each) ends with timed_out; 0: no limit.
   std::uint64_t looks_max = 0;
-  float early = 0;  ///< Transfers::start()
   /// At most so many states of a run are kept; after set_duration() and set_bytes() the next run goes on from the last one in
   /// which none of the changed tasks had begun, with the very result of a run from the start. Each costs about as much memory
   /// as the engine's own state. 0: none.

@@ -129,26 +129,26 @@ std::uint32_t Transfers::add_route(std::uint32_t source, std::uint32_t destinati
 }
 
 bool Transfers::start(double now, std::uint32_t source, std::uint32_t destination, std::uint64_t key, double bytes,
-                      std::uint64_t token, float early) {
+                      std::uint64_t token) {
   const Route route = routes_[route_of(source, destination, key)];
   if (route.lanes == 0) {
     return false;
   }
   ++active_;
   if (route.lanes == 1) {
-    join(now, route.first_lane, bytes, token, kNone, early);
+    join(now, route.first_lane, bytes, token, kNone);
     return true;
   }
   const std::uint32_t split = new_split(route.lanes, 0);
   for (std::uint32_t i = 0; i < route.lanes; ++i) {
-    join(now, route.first_lane + i, bytes * lanes_[route.first_lane + i].share, token, split, early);
+    join(now, route.first_lane + i, bytes * lanes_[route.first_lane + i].share, token, split);
   }
   return true;
 }
 
 void Transfers::start_over(double now, std::uint32_t way, double bytes, std::uint64_t token) {
   ++active_;
-  join(now, routes_[way].first_lane, bytes, token, kNone, 0);
+  join(now, routes_[way].first_lane, bytes, token, kNone);
 }
 
 std::uint32_t Transfers::new_split(std::uint32_t parts, double arrives) {
@@ -169,7 +169,7 @@ void Transfers::resume(double now, std::span<const Left> parts, std::uint64_t to
   const std::uint32_t split = route.lanes == 1 ? kNone : new_split(static_cast<std::uint32_t>(parts.size()), any.arrives);
   for (const Left& part : parts) {
     LOOM_ASSERT(part.path < route.lanes);
-    join(now, route.first_lane + part.path, part.bytes, token, split, 0);
+    join(now, route.first_lane + part.path, part.bytes, token, split);
   }
 }
 
@@ -180,7 +180,7 @@ void Transfers::bring_up(double now, Lane& lane) const {
   lane.since = now;
 }
 
-void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_t token, std::uint32_t split, float early) {
+void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_t token, std::uint32_t split) {
   Lane& lane = lanes_[index];
   bring_up(now, lane);
   if (lane.members == 0) {
@@ -193,7 +193,7 @@ void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_
   } else {
     free_member_ = members_[member].sibling;
   }
-  members_[member] = {lane.served + bytes, token, kNone, kNone, split, early * static_cast<float>(bytes)};
+  members_[member] = {lane.served + bytes, token, kNone, kNone, split};
   lane.first = lane.first == kNone ? member : merged(lane.first, member);
   ++lane.members;
   rates_.set_multiplicity(index, lane.members);
@@ -239,7 +239,7 @@ void Transfers::leave(double now, std::uint32_t index) {
   Lane& lane = lanes_[index];
   bring_up(now, lane);
   const double reached = lane.served + kRounding * std::max(lane.served, now * lane.rate);
-  while (lane.first != kNone && members_[lane.first].target - members_[lane.first].spare <= reached) {
+  while (lane.first != kNone && members_[lane.first].target <= reached) {
     const std::uint32_t member = lane.first;
     const Member taken = members_[member];
     lane.first = without_root(member);
@@ -286,7 +286,6 @@ void Transfers::due(std::uint32_t index) {
   Lane& lane = lanes_[index];
   if (lane.members == 0 || !(lane.rate > 0)) {
     if (lane.members > 0 && members_[lane.first].target <= lane.served) {  // nothing to send needs no rate
-      lane.slack = 0;
       lane.place == kNone ? heap_.push_back({lane.since, index}) : void(heap_[lane.place].time = lane.since);
       lane.place = lane.place == kNone ? static_cast<std::uint32_t>(heap_.size() - 1) : lane.place;
       sift_up(lane.place);
@@ -305,10 +304,7 @@ void Transfers::due(std::uint32_t index) {
     }
     return;
   }
-  const Member& first = members_[lane.first];
-  const double left = first.target - lane.served;
-  const double time = lane.since + std::max(0.0, left - first.spare) / lane.rate;
-  lane.slack = std::min(std::max(0.0, left), static_cast<double>(first.spare)) / 2 / lane.rate;
+  const double time = lane.since + std::max(0.0, members_[lane.first].target - lane.served) / lane.rate;
   if (lane.place == kNone) {
     heap_.push_back({time, index});
     lane.place = static_cast<std::uint32_t>(heap_.size() - 1);

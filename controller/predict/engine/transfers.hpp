@@ -32,17 +32,15 @@ class Transfers {
   /// Room for so many transfers at once.
   void reserve(std::size_t transfers);
   /// `bytes` >= 0, on the wire (PacketTerms), from now on; takes rate with the next settle(). `token` comes back with the
-  /// departure. `early`: leaves together with one that ends, when no more than this share of its bytes is left; it leaves at
-  /// the latest when it ends. Returns false, and takes nothing, when the pair is not connected.
-  bool start(double now, std::uint32_t source, std::uint32_t destination, std::uint64_t key, double bytes, std::uint64_t token,
-             float early = 0);
+  /// departure. Returns false, and takes nothing, when the pair is not connected.
+  bool start(double now, std::uint32_t source, std::uint32_t destination, std::uint64_t key, double bytes, std::uint64_t token);
   /// As start(), over way `way`; the departure's arrival has no latency in it.
   void start_over(double now, std::uint32_t way, double bytes, std::uint64_t token);
   /// Fair rates for what started and left at this instant. Must follow start() and advance() before next(). Returns what it
   /// cost: lanes looked at, a link each.
   std::uint64_t settle(double now);
   /// When the next transfer leaves; infinity when none will.
-  double next() const { return heap_.empty() ? kNever : heap_.front().time + lanes_[heap_.front().lane].slack; }
+  double next() const { return heap_.empty() ? kNever : heap_.front().time; }
   /// Takes out what leaves at `now` (within rounding), in order of their routes' first use.
   std::span<const Departure> advance(double now);
 
@@ -81,7 +79,6 @@ class Transfers {
     double carried = 0;  ///< bytes of all members, at `since`
     double latency = 0;
     double share = 1;
-    double slack = 0;             ///< ns that the first member may wait for others to leave with it
     std::uint32_t first = kNone;  ///< member that leaves first: root of a pairing heap
     std::uint32_t members = 0;
     std::uint32_t place = kNone;  ///< in heap_
@@ -93,7 +90,6 @@ class Transfers {
     std::uint32_t child = kNone;
     std::uint32_t sibling = kNone;
     std::uint32_t split = kNone;
-    float spare = 0;  ///< bytes that may be left when it leaves
   };
   struct Route {
     std::uint64_t ends = 0;  ///< source << 32 | destination
@@ -117,7 +113,7 @@ class Transfers {
   bool is_paired(std::uint64_t key) const { return key == 0 && !pairs_.empty(); }
   void grow_table(std::size_t slots);
   std::uint32_t new_split(std::uint32_t parts, double arrives);
-  void join(double now, std::uint32_t lane, double bytes, std::uint64_t token, std::uint32_t split, float early);
+  void join(double now, std::uint32_t lane, double bytes, std::uint64_t token, std::uint32_t split);
   std::uint32_t merged(std::uint32_t a, std::uint32_t b);
   std::uint32_t without_root(std::uint32_t root);
   void bring_up(double now, Lane& lane) const;

@@ -97,7 +97,7 @@ TEST_CASE("what_takes_too_long_to_play_is_approximated_and_says_so") {
   const TaskGraph graph = graph_of_zoo("dlrm", 16);
   const auto compute = compute_alone(graph);
   REQUIRE(compute);
-  for (const std::string_view fabric : {"fat-tree", "expander", "ocs-reconfig"}) {
+  for (const std::string_view fabric : {"fat-tree", "expander"}) {
     CAPTURE(fabric);
     auto entry = make_entry(fabric, graph, gigabits(100), {});
     REQUIRE(entry);
