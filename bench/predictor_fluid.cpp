@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "controller/architectures/electrical/expander.hpp"
-#include "controller/architectures/electrical/fat_tree.hpp"
 #include "controller/architectures/electrical/ideal_switch.hpp"
 #include "controller/architectures/topoopt/network.hpp"
 #include "controller/architectures/topoopt/search/alternating.hpp"

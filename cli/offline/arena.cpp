@@ -57,15 +57,13 @@ Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration com
   Standing standing;
   standing.fabric = fabric;
   const Settings settings = settings_for(fabric, inputs.fabric);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto entry = make_entry(fabric, inputs.graph, inputs.rate, settings);
-  standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
-  if (!entry) {
-    standing.refusal = entry.error().message;
-    return standing;
-  }
-  auto played = play_seeds(fabric, {inputs.graph, inputs.rate, compute, order.seeds}, settings,
-                           {.exact_looks = order.is_exact ? 0 : kExactLooks});
+  const auto make = [&](const Settings& own) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto entry = make_entry(fabric, inputs.graph, inputs.rate, own);
+    standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
+    return entry;
+  };
+  auto played = play_seeds(fabric, {make, compute, order.seeds}, settings, {.exact_looks = order.is_exact ? 0 : kExactLooks});
   if (!played) {
     standing.refusal = played.error().message;
     return standing;

@@ -67,7 +67,7 @@ Result<SeededRow> play_seeds(std::string_view fabric, const SeededJob& job, cons
     if (count > 1) {
       own["seed"] = std::to_string(*first + i);
     }
-    auto entry = make_entry(fabric, job.graph, job.rate, own);
+    auto entry = job.make(own);
     if (!entry) {
       return std::unexpected(std::move(entry).error());
     }

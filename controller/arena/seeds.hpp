@@ -2,6 +2,7 @@
 // and the run in the middle. Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -33,14 +34,13 @@ struct SeededRow {
 bool has_seed(std::string_view fabric);
 
 struct SeededJob {
-  const TaskGraph& graph;
-  BitRate rate;
-  Duration compute{};       ///< compute_alone() of the graph
-  std::uint32_t seeds = 1;  ///< from the one in the settings on, or 1
+  std::function<Result<ArenaEntry>(const Settings&)> make;  ///< make_entry() of one fabric and job
+  Duration compute{};                                       ///< compute_alone() of the graph
+  std::uint32_t seeds = 1;                                  ///< from the one in the settings on, or 1
 };
 
-/// `settings`: settings_for(fabric, ...). Fabrics without a seed are played once. Errors: those of make_entry() and play();
-/// out_of_range (a seed beyond 2^32 - 1).
+/// `settings`: settings_for(fabric, ...). Fabrics without a seed are made and played once. Errors: those of make() and play();
+/// invalid_argument (a seed that is no number).
 Result<SeededRow> play_seeds(std::string_view fabric, const SeededJob& job, const Settings& settings, const PlayTerms& terms);
 
 }  // namespace loom

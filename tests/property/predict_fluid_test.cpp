@@ -144,8 +144,7 @@ TEST_CASE("a_ring_alone_takes_as_a_fluid_what_its_rounds_take") {
 }
 
 TEST_CASE("models_as_fluids_are_near_to_their_rounds") {
-  // What ships with the tables in docs/predictor.md, on nodes that are played in a moment. The limits are what is printed
-  // there.
+  // On networks whose rounds are played in a moment; docs/predictor.md has the large ones.
   struct Case {
     const char* workload;
     std::uint32_t nodes;
@@ -166,6 +165,43 @@ TEST_CASE("models_as_fluids_are_near_to_their_rounds") {
       CHECK(std::abs(fluid / exact - 1) < each.limit);
     }
   }
+}
+
+TEST_CASE("pipelines_of_many_sizes_in_one_group_are_fluids_each_of_its_own_rounds") {
+  // How many pieces a tree's pipeline has hangs on its bytes, and with them how many runs of rounds.
+  constexpr std::uint32_t kNodes = 8;
+  std::vector<std::uint32_t> all(kNodes);
+  std::iota(all.begin(), all.end(), 0U);
+  const auto trees_of = [&](const std::vector<std::int64_t>& sizes) {
+    TaskGraphBuilder made{"trees", kNodes};
+    made.graph().node_of_worker = all;
+    const auto everybody = made.family(all, kNodes);
+    const auto tree = made.choice({.algorithm = CollectiveAlgorithm::tree});
+    for (const std::int64_t bytes : sizes) {
+      made.communicate("all_reduce", everybody, CollectiveKind::all_reduce, Bytes{bytes}, tree, 1);
+    }
+    auto graph = std::move(made).build();
+    REQUIRE(graph);
+    return *graph;
+  };
+  const auto star = make_ideal_switch(terms(kNodes));
+  REQUIRE(star);
+  const PlayOptions fluid{.rounds = RoundOrder::fluid};
+  const std::vector<std::int64_t> sizes{1'000, 720'720, 200'000, 8'000'000, 1'000};
+  double sum = 0;
+  for (const std::int64_t bytes : sizes) {
+    sum += iteration(trees_of({bytes}), *star, fluid);
+  }
+  const TaskGraph together = trees_of(sizes);  // one after the other on one stream
+  CHECK(iteration(together, *star, fluid) == Approx(sum).epsilon(1e-9));
+  // And of another size than it was laid out for.
+  const TaskGraph small = trees_of({1'000});
+  auto kept = Predictor::make(small, *star, fluid);
+  REQUIRE(kept);
+  REQUIRE(kept->set_bytes(0, Bytes{8'000'000}));
+  const auto time = kept->run();
+  REQUIRE(time);
+  CHECK(*time == Approx(iteration(trees_of({8'000'000}), *star, {})).epsilon(0.2));
 }
 
 TEST_CASE("a_play_that_would_take_too_many_looks_says_so") {

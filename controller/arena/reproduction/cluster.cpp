@@ -62,7 +62,7 @@ struct Outcome {
   std::vector<double> shards;
 };
 
-constexpr double kSegmentBytes = 16e6;  ///< after which a flow is hashed anew, as load balancers of the fabric do
+constexpr double kSegmentBytes = 16e6;  ///< after which a flow is hashed anew: chosen
 
 double unit(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 

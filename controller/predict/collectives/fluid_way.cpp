@@ -91,11 +91,8 @@ std::vector<Transfer> transfers_of(const RoundPlan& plan, const RoundPlan::Run& 
   return transfers;
 }
 
-/// Which fluid a transfer belongs to: all of a ring move together; what is sent directly ends when its own way has let it.
-std::uint32_t group_of(const RoundPlan::Run& run, double cost, double slowest) {
-  if (run.pattern == RoundPattern::shift || !(cost > 0)) {
-    return 0;
-  }
+/// Which fluid of those sent directly: each ends when its own way has let it.
+std::uint32_t group_of(double cost, double slowest) {
   return std::min(kGroups - 1, static_cast<std::uint32_t>(std::log(slowest / cost) / kGroupStep));
 }
 
@@ -122,9 +119,14 @@ bool add_run(const Network& network, std::vector<Transfer> transfers, const Roun
   made.mean = is_ring ? made.mean : made.slowest;
   made.latency_ns = is_ring ? latencies / static_cast<double>(transfers.size()) : longest;
   made.first_way = static_cast<std::uint32_t>(ways.size());
+  made.ways = 1;
+  if (is_ring) {
+    ways.push_back(all.way());
+    return true;
+  }
   std::array<std::optional<Loads>, kGroups> groups;
   for (const Transfer& each : transfers) {
-    std::optional<Loads>& group = groups[group_of(run, each.cost, made.slowest)];
+    std::optional<Loads>& group = groups[group_of(each.cost, made.slowest)];
     if (!group) {
       group.emplace(network);
     }

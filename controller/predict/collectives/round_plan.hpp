@@ -1,6 +1,8 @@
 // A collective's rounds made ready to be played: by lane, with what each rank sends and how much it awaits.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "controller/workload/rounds.hpp"
@@ -26,6 +28,18 @@ struct RoundPlan {
   std::uint32_t size = 0;
   std::vector<Lane> lanes;
   bool is_symmetric = false;  ///< every rank does the same in every round, lanes alike
+
+  /// Of all lanes.
+  std::size_t runs() const {
+    return std::accumulate(lanes.begin(), lanes.end(), std::size_t{0},
+                           [](std::size_t sum, const Lane& lane) { return sum + lane.runs.size(); });
+  }
+  /// Who sends to whom hangs on the bytes too: pipelines in pieces.
+  bool is_spelled() const {
+    return std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
+      return std::any_of(lane.runs.begin(), lane.runs.end(), [](const Run& run) { return run.pattern == RoundPattern::pairs; });
+    });
+  }
 };
 
 /// Errors: invalid_argument (a rank that is not there).

@@ -324,9 +324,12 @@ Result<void> Predictor::decide(double now, std::uint32_t run) {
 }
 
 Result<void> Predictor::begin_played(double now, std::uint32_t run) {
+  const RoundPlan& plan = plan_of_run(run);
   const std::vector<FluidRun>& fluids = footprint(run).fluids;
-  if (fluids.empty()) {
-    LOOM_TRY(check_playable(plan_of_run(run)));
+  const bool is_fluid = options_.rounds == RoundOrder::fluid && fluids.size() == plan.runs();
+  const RoundOrder order = options_.rounds == RoundOrder::fluid && !is_fluid ? RoundOrder::by_rank : options_.rounds;
+  if (!is_fluid) {
+    LOOM_TRY(check_playable(plan));
   }
   Run& of = runs_[run];
   of.mode = Mode::played;
@@ -337,11 +340,10 @@ Result<void> Predictor::begin_played(double now, std::uint32_t run) {
   }
   of.slot = free_played_.back();
   free_played_.pop_back();
-  const bool is_by_rank = fluids.empty() && options_.rounds == RoundOrder::fluid;
-  played_[of.slot].begin(plan_of_run(run), nodes_of_run(run), run, is_by_rank ? RoundOrder::by_rank : options_.rounds, fluids);
-  for (const RoundPlan::Lane& lane : fluids.empty() ? plan_of_run(run).lanes : std::vector<RoundPlan::Lane>{}) {
-    if (lane.runs.front().pattern == RoundPattern::all_pairs) {
-      medium_.reserve(std::size_t{plan_of_run(run).size} * (plan_of_run(run).size - 1));
+  played_[of.slot].begin(plan, nodes_of_run(run), run, order, fluids);
+  for (std::size_t lane = 0; lane < plan.lanes.size() && !is_fluid; ++lane) {
+    if (plan.lanes[lane].runs.front().pattern == RoundPattern::all_pairs) {
+      medium_.reserve(std::size_t{plan.size} * (plan.size - 1));
     }
   }
   if (!is_fixed_) {

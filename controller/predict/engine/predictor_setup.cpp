@@ -148,8 +148,9 @@ void Predictor::add_nodes() {
 }
 
 void Predictor::add_footprints() {
-  using Key = std::tuple<std::uint32_t, std::uint32_t, CollectiveKind, std::uint32_t, std::uint32_t>;
-  std::map<Key, std::uint32_t> known;  // family, group, kind, choice, splits
+  using Key = std::tuple<std::uint32_t, std::uint32_t, CollectiveKind, std::uint32_t, std::uint32_t, std::uint32_t>;
+  std::map<Key, std::uint32_t> known;  // family, group, kind, choice, splits; fluids of what is spelled out: plan + 1
+  const bool is_fluid = options_.rounds == RoundOrder::fluid;
   std::map<std::vector<std::uint32_t>, std::uint32_t> sets;
   footprint_of_run_.resize(runs_.size());
   task_of_run_.resize(runs_.size());
@@ -157,15 +158,18 @@ void Predictor::add_footprints() {
     const Task& of = graph_->tasks[task];
     const std::uint32_t splits = graph_->splits_of_task.empty() ? 0 : graph_->splits_of_task[task];
     const std::uint32_t first = index_->first_run[task];
+    if (of.kind != TaskKind::communicate) {
+      continue;  // no runs
+    }
+    const RoundPlan& plan = plans_[plan_of_task_[task]];
+    const std::uint32_t shape = is_fluid && plan.is_spelled() ? plan_of_task_[task] + 1 : 0;
     for (std::uint32_t group = 0; first + group < index_->first_run[task + 1]; ++group) {
       task_of_run_[first + group] = task;
-      const auto [entry, is_new] = known.try_emplace({of.family, group, of.collective, of.choice, splits},
+      const auto [entry, is_new] = known.try_emplace({of.family, group, of.collective, of.choice, splits, shape},
                                                      static_cast<std::uint32_t>(footprints_.size()));
       if (is_new) {
-        const bool is_fluid = options_.rounds == RoundOrder::fluid;
         footprints_.push_back(is_fluid ? Footprint{} : footprint_of(task, group));
         Footprint& made = footprints_.back();
-        const RoundPlan& plan = plans_[plan_of_task_[task]];
         if (is_fluid && plan.size > kPlayedByRank) {
           made.fluids = fluid_runs(*network_, plan, graph_->group(graph_->families[of.family], group), ways_)
                             .value_or(std::vector<FluidRun>{});

@@ -70,9 +70,12 @@ TEST_CASE("seeds_give_a_mean_its_interval_and_the_run_in_the_middle") {
   const TaskGraph graph = graph_of_zoo("dlrm", 32);
   const auto compute = compute_alone(graph);
   REQUIRE(compute);
-  const SeededJob job{graph, gigabits(100), *compute, 5};
+  const auto job_on = [&](std::string_view fabric) {
+    return SeededJob{[&graph, fabric](const Settings& own) { return make_entry(fabric, graph, gigabits(100), own); }, *compute,
+                     5};
+  };
   const Settings settings{{"oversubscription", "2"}, {"seed", "3"}};
-  const auto played = play_seeds("fat-tree", job, settings, {});
+  const auto played = play_seeds("fat-tree", job_on("fat-tree"), settings, {});
   REQUIRE(played);
   REQUIRE(played->runs_ms.size() == 5);
   REQUIRE(played->spread);
@@ -87,7 +90,7 @@ TEST_CASE("seeds_give_a_mean_its_interval_and_the_run_in_the_middle") {
   CHECK(static_cast<double>(iteration_time(*alone)->count()) / 1e6 == played->runs_ms[1]);
 
   CHECK_FALSE(has_seed("ring"));
-  const auto certain = play_seeds("ring", job, {}, {});
+  const auto certain = play_seeds("ring", job_on("ring"), {}, {});
   REQUIRE(certain);
   CHECK(certain->runs_ms.size() == 1);
   CHECK_FALSE(certain->spread);
