@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "controller/architectures/sip_ml/profile.hpp"
+#include "controller/architectures/sip_ml/profile_file.hpp"
 #include "controller/architectures/sip_ml/strategy.hpp"
 #include "controller/workload/fabric_settings.hpp"
 #include "controller/workload/models/compute_time.hpp"
@@ -32,7 +34,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<std::string_view, 5> kKeys{"half_batch", "hops", "latency_us", "lit", "quantum_us"};
+constexpr std::array<std::string_view, 6> kKeys{"half_batch", "hops", "latency_us", "lit", "quantum_us", "reading"};
 constexpr std::int64_t kHops = 16;            ///< d_max of the authors' ring
 constexpr std::int64_t kLit = 4;              ///< candidates that are planned in light
 constexpr double kQuantumMicroseconds = 100;  ///< the authors': 1 for ResNet-50 and the transformer, 100 for GPT-2
@@ -64,7 +66,8 @@ Result<void> check_obeyed(const PlanCommand& order) {
       {!order.scenario.empty(), "--scenario", "the search plans one model of its own"},
       {!order.base.empty(), "--base", "the search begins in the dark"},
       {!order.bandwidth.empty(), "--bandwidth", "the fabric says its rates: --set fabric.rate=..."},
-      {!order.search.measures.empty(), "--measures", "those are TopoOpt's; times here come from the model's pace"},
+      {!order.search.measures.empty() && !searched_model(order).empty(), "a model beside --measures",
+       "SiP-ML's profile is the model"},
       {order.search.steps != 0, "--steps", "every division is looked at"},
       {order.search.chains != 0, "--chains", "every division is looked at"},
       {order.search.threads != 0, "--threads", "it runs on one"},
@@ -116,6 +119,42 @@ Result<void> read_options(const PlanCommand& order, const Settings& own, SipStra
   return {};
 }
 
+/// The profile that SiP-ML's tools wrote, and the table that they look for beside it.
+Result<void> read_profile_of_files(const PlanCommand& order, const Settings& own, const Settings& of_model,
+                                   AccuracyInputs& inputs) {
+  static constexpr std::array<std::string_view, 2> kReadings{"measured", "as-in-code"};
+  const auto reading = choice(own, "reading", kReadings[0], kReadings);
+  if (!reading) {
+    return std::unexpected(reading.error());
+  }
+  LOOM_TRY(check_keys(of_model, "a search on measured profiles", {}));
+  if (own.contains("half_batch")) {
+    return refuse("half_batch is for models without measured times; --measures brings what a small batch takes");
+  }
+  const std::string prefix = profile_prefix(order.search.measures);
+  auto profile =
+      read_profile_files(prefix, *reading == kReadings[0] ? ProfileReading::measured : ProfileReading::as_in_code);
+  if (!profile) {
+    return std::unexpected(std::move(profile).error());
+  }
+  inputs.profile = *std::move(profile);
+  inputs.model = inputs.profile.name;
+  inputs.assumptions = {inputs.profile.source + "; linear between the batches measured"};
+  const auto table = profile_accuracy_table(prefix);
+  if (inputs.table.empty() && std::filesystem::exists(table)) {
+    auto rows = read_accuracy_table(table.string());
+    if (!rows) {
+      return std::unexpected(std::move(rows).error());
+    }
+    inputs.table = *std::move(rows);
+    inputs.assumptions.push_back("iterations to accuracy: " + table.string());
+  } else if (inputs.table.empty()) {
+    const std::uint32_t batch = std::min(inputs.profile.batches.back() * inputs.options.gpus, 1'048'576U);
+    inputs.table.push_back({batch, 1});
+  }
+  return {};
+}
+
 /// The model at all batches that a candidate's group may have.
 Result<void> read_profile(const Settings& own, const Settings& of_model, AccuracyInputs& inputs) {
   const auto half_batch = whole_number(own, "half_batch", 0, 0, 1'048'576);
@@ -135,8 +174,20 @@ Result<void> read_profile(const Settings& own, const Settings& of_model, Accurac
     inputs.table.push_back({static_cast<std::uint32_t>(batch), 1});
   }
   const auto most = std::ranges::max(inputs.table, {}, &AccuracyPoint::global_batch).global_batch;
-  inputs.profile = synthetic_profile(*model, static_cast<std::uint32_t>(*half_batch), most);
-  inputs.assumptions = {inputs.profile.source + "; times are linear in the samples but for half_batch: nothing was measured"};
+  if (is_measured(*model)) {
+    if (own.contains("half_batch")) {
+      return refuse("half_batch is for models without measured times; this one says what a small batch takes");
+    }
+    auto profile = measured_profile(*model);
+    if (!profile) {
+      return std::unexpected(std::move(profile).error());
+    }
+    inputs.profile = *std::move(profile);
+    inputs.assumptions = {inputs.profile.source + "; linear between the batches measured"};
+  } else {
+    inputs.profile = synthetic_profile(*model, static_cast<std::uint32_t>(*half_batch), most);
+    inputs.assumptions = {inputs.profile.source + "; times are linear in the samples but for half_batch: nothing was measured"};
+  }
   inputs.assumptions.insert(inputs.assumptions.end(), model->assumptions.begin(), model->assumptions.end());
   return {};
 }
@@ -164,7 +215,13 @@ Result<AccuracyInputs> read_inputs(const PlanCommand& order) {
     }
     inputs.table = *std::move(table);
   }
-  LOOM_TRY(read_profile(own, split.workload, inputs));
+  if (!order.search.measures.empty()) {
+    LOOM_TRY(read_profile_of_files(order, own, split.workload, inputs));
+  } else if (own.contains("reading")) {
+    return refuse("reading is of SiP-ML's profiles: --measures NAME_bs1.pb");
+  } else {
+    LOOM_TRY(read_profile(own, split.workload, inputs));
+  }
   auto fabric = fabric_named(order.fabric.empty() ? order.algorithm : order.fabric, inputs.options.gpus, split.fabric);
   if (!fabric) {
     return std::unexpected(std::move(fabric).error());

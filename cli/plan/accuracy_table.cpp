@@ -34,7 +34,7 @@ class Table {
   explicit Table(const std::string& source) : source_(source) {}
 
   Result<void> add(std::string_view line, std::size_t number) {
-    const auto comma = line.find(',');
+    const auto comma = line.find_first_of(line.contains(',') ? "," : " \t");
     const std::string_view first = trimmed(line.substr(0, comma));
     const std::string_view second = comma == std::string_view::npos ? std::string_view{} : trimmed(line.substr(comma + 1));
     if (rows_.empty() && !is_headed_ && !first.empty() && std::isalpha(static_cast<unsigned char>(first.front())) != 0) {

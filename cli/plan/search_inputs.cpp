@@ -51,6 +51,9 @@ Result<OpTimes> times_for(const SearchCommand& order, const OpGraph& graph) {
   const auto measures = load_measures(path);
   if (!measures) {
     Error error = measures.error();
+    if (!order.measures.empty()) {
+      return std::unexpected(std::move(error));
+    }
     error.message += format_text("; the measured times of {} are needed: --measures FILE, or --data FOLDER", graph.name);
     return std::unexpected(std::move(error));
   }
@@ -90,13 +93,24 @@ Result<ModelOperators> operators_for(const PlanCommand& order, const Search& sea
   if (is_built_in(search.model)) {
     return built_in(order, search);
   }
-  if (!order.search.measures.empty()) {
+  if (!order.search.measures.empty() && !is_model_file(search.model)) {
     return refuse(
-        format_text("--measures {} is for models whose operators were measured, e.g. dlrm-16; {} has its pace from its "
-                    "shapes: --set compute_ms=... or flops=...",
+        format_text("--measures {} is for models whose operators were measured, e.g. dlrm-16, or for your own layers "
+                    "(.yaml, .json) that say measured_as; {} has its pace from its shapes: --set compute_ms=... or flops=...",
                     order.search.measures, search.model));
   }
-  return model_operators(search.model, {search.nodes, search.settings, {}});
+  auto made = model_operators(search.model, {search.nodes, search.settings, {}});
+  if (!made || order.search.measures.empty()) {
+    return made;
+  }
+  auto times = times_for(order.search, made->graph);
+  if (!times) {
+    return std::unexpected(std::move(times).error());
+  }
+  made->times = *std::move(times);
+  made->assumptions = {format_text("compute times: measured, {}; tensors that skip layers go along the chain",
+                                   order.search.measures)};
+  return made;
 }
 
 /// One GPU a node, but for the authors' servers of four.

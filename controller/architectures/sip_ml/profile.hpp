@@ -1,5 +1,6 @@
 // What SiP-ML knows of a model before it searches a strategy: its operators, each with a compute time for several batch sizes
-// on one GPU. The authors measured theirs and did not publish them; ours are made from the zoo's layer shapes and say so. Pure.
+// on one GPU. The authors measured theirs and did not publish them; ours are read from files of their profiler's form
+// (profile_file.hpp), or made from a model's layers and say so. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace loom {
 struct ProfiledOperation {
   std::string name;
   std::vector<Duration> compute;      ///< by profiled batch size
-  Bytes output_per_sample{};          ///< what each consumer gets
+  std::vector<Bytes> output;          ///< by profiled batch size: what each consumer gets
   Bytes parameters{};                 ///< what it keeps, whatever the batch
   bool is_memory = false;             ///< as Operation::is_memory
   std::vector<std::uint32_t> inputs;  ///< operators before it in the list
@@ -27,10 +28,14 @@ struct SipProfile {
   std::vector<ProfiledOperation> operations;
 };
 
-/// The operators at one batch size, times linear between the profiled sizes (docs/systems/sipml.md#strategy-search). Errors:
+/// The operators at one batch size, times and bytes linear between the profiled sizes (docs/systems/sipml.md#strategy-search). Errors:
 /// out_of_range (a batch outside the profiled ones, naming them), invalid_argument (a profile whose sizes do not ascend, an
 /// operator without a time for each).
 Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uint32_t batch);
+
+/// As synthetic_profile, with the time of each block as it was measured, at the batches at which all were. Errors:
+/// invalid_argument (a block without times; no batch common to all).
+Result<SipProfile> measured_profile(const Model& model);
 
 /// Synthetic: for each block of the model a memory operator that holds its weights, a forward and a backward operator (one and
 /// two thirds of its share of the model's pace), in a chain; what blocks do inside, and skips across them, are not operators.

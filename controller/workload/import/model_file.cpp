@@ -29,7 +29,6 @@ constexpr std::size_t kSniffed = 4096;
 /// A layer as the file has it.
 struct FileLayer {
   Block block;
-  std::map<std::int64_t, double> times;  ///< batch -> milliseconds, forward and backward
   const YamlNode* place = nullptr;
   bool has_inputs = false;  ///< otherwise: the layer before it
   std::vector<const YamlNode*> input_names;
@@ -44,8 +43,8 @@ std::optional<double> number_of(const YamlNode& node) {
              : std::nullopt;
 }
 
-std::map<std::int64_t, double> times_of(YamlMap& layer, ErrorList& errors) {
-  std::map<std::int64_t, double> times;
+TimesByBatch times_of(YamlMap& layer, ErrorList& errors) {
+  TimesByBatch times;
   const YamlNode* table = layer.find("time_ms");
   if (table == nullptr) {
     return times;
@@ -87,7 +86,8 @@ FileLayer layer_of(const YamlNode& node, ErrorList& errors) {
   if (block.routed > block.experts) {
     map.error("routed", format_text("routed = {} of {} experts", block.routed, block.experts));
   }
-  layer.times = times_of(map, errors);
+  block.measured_as = map.text("measured_as", std::string{});
+  block.measured = times_of(map, errors);
   if (map.find("inputs") != nullptr) {
     layer.has_inputs = true;
     for (const YamlNode& each : map.list("inputs", kModelLayers)) {
@@ -218,7 +218,7 @@ void put_in_order(std::vector<FileLayer>& layers, ErrorList& errors) {
   }
 }
 
-std::string batches_of(const std::map<std::int64_t, double>& times) {
+std::string batches_of(const TimesByBatch& times) {
   std::string all;
   for (const auto& [batch, time] : times) {
     all += format_text("{}{}", all.empty() ? "" : ", ", batch);
@@ -230,13 +230,13 @@ std::string batches_of(const std::map<std::int64_t, double>& times) {
 void pace_by_times(Model& model, const std::vector<FileLayer>& layers, const std::string& source, ErrorList& errors) {
   double sum = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const auto at = layers[i].times.find(model.batch);
-    if (layers[i].times.empty()) {
+    const auto at = layers[i].block.measured.find(model.batch);
+    if (layers[i].block.measured.empty()) {
       errors.add(*layers[i].place,
                  format_text("layer '{}' has no time_ms, others do: a profile needs one for each layer", layers[i].block.name));
-    } else if (at == layers[i].times.end()) {
+    } else if (at == layers[i].block.measured.end()) {
       errors.add(*layers[i].place, format_text("layer '{}' was not measured at batch {}; it was at {}", layers[i].block.name,
-                                               model.batch, batches_of(layers[i].times)));
+                                               model.batch, batches_of(layers[i].block.measured)));
     } else {
       model.blocks[i].multiply_accumulates = std::llround(at->second * 1e6);
       sum += at->second;
@@ -270,7 +270,7 @@ Model model_in(const YamlNode& root, std::int64_t batch, ErrorList& errors) {
   for (const FileLayer& layer : layers) {
     model.blocks.push_back(layer.block);
   }
-  const auto is_timed = [](const FileLayer& layer) { return !layer.times.empty(); };
+  const auto is_timed = [](const FileLayer& layer) { return !layer.block.measured.empty(); };
   if (layers.empty()) {
     errors.add(place, "a model needs at least one layer");
   } else if (std::any_of(layers.begin(), layers.end(), is_timed)) {

@@ -2,10 +2,32 @@
 #include "controller/workload/models/model.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/text/format_text.hpp"
 
 namespace loom {
+
+bool is_measured(const Model& model) {
+  return !model.blocks.empty() &&
+         std::ranges::none_of(model.blocks, [](const Block& block) { return block.measured.size() < 2; });
+}
+
+std::optional<double> milliseconds_at(const TimesByBatch& measured, double samples) {
+  const auto above = std::ranges::find_if(measured, [&](const auto& each) { return static_cast<double>(each.first) >= samples; });
+  if (above == measured.end()) {
+    return std::nullopt;
+  }
+  if (static_cast<double>(above->first) == samples) {
+    return above->second;
+  }
+  if (above == measured.begin()) {
+    return std::nullopt;
+  }
+  const auto below = std::prev(above);
+  const double part = (samples - static_cast<double>(below->first)) / static_cast<double>(above->first - below->first);
+  return below->second + part * (above->second - below->second);
+}
 
 double milliseconds_at(const Pace& pace, std::int64_t multiply_accumulates, std::int64_t batch) {
   return pace.milliseconds *

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,9 @@
 #include "core/result.hpp"
 
 namespace loom {
+
+/// What was measured on one GPU: samples -> milliseconds, forward and backward.
+using TimesByBatch = std::map<std::int64_t, double>;
 
 /// A part of a model that no pipeline cuts; forward order. MAC: multiply-accumulate.
 struct Block {
@@ -25,6 +30,8 @@ struct Block {
   std::int64_t expert_parameters = 0;     ///< of all experts
   std::int64_t context = 0;               ///< elements of keys and values of one sample: what context parallelism moves
   std::uint32_t context_splits = 0;       ///< tensor ranks that share them at most (groups of keys and values); 0: any number
+  TimesByBatch measured{};                ///< empty: its time follows from the model's pace
+  std::string measured_as{};              ///< in a file of measured times; empty: its name
   std::int64_t handed = 0;                ///< elements that a pipeline cut behind it moves, skips included; 0: `boundary`
 };
 
@@ -53,6 +60,8 @@ struct Pace {
   std::string source;
 };
 
+/// Milliseconds for `samples`, linear between the batches measured. None: fewer or more samples than were measured.
+std::optional<double> milliseconds_at(const TimesByBatch& measured, double samples);
 /// Milliseconds for `batch` samples of `multiply_accumulates` at this pace.
 double milliseconds_at(const Pace& pace, std::int64_t multiply_accumulates, std::int64_t batch);
 /// A pace of so many sustained FLOP/s; training takes 6 FLOP a MAC (docs/workloads.md#anchors: 3x forward, 2 a MAC).
@@ -74,6 +83,8 @@ struct Model {
 /// Of its tensors: `bytes_per_element` each, but as element_bytes(fp8) where the model computes in fp8.
 ElementBytes bytes_of(const Model& model);
 
+/// Whether the time of each block was measured at several batches; with one, it is a pace.
+bool is_measured(const Model& model);
 std::int64_t parameters_of(const Model& model);
 /// Those that one token meets: of a routed layer's experts the share that is routed to.
 std::int64_t active_parameters_of(const Model& model);

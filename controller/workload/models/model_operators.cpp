@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "controller/workload/import/model_file.hpp"
@@ -23,12 +24,32 @@ constexpr std::array<std::string_view, 6> kPaceKeys{"batch", "compute_ms", "flop
 struct Timed {
   Operator of;
   double sample_ms = 0;
+  TimesByBatch measured{};  ///< of so many samples; empty: `sample_ms` each
 };
+
+/// What one of `parts` takes of the iteration's samples. None: they are more or fewer than were measured.
+std::optional<double> part_ns(const Timed& each, std::int64_t samples, std::uint32_t parts) {
+  const double share = static_cast<double>(samples) / parts;
+  if (each.measured.empty()) {
+    return each.sample_ms * 1e6 * each.of.sees * share;
+  }
+  const auto milliseconds = milliseconds_at(each.measured, share);
+  return milliseconds ? std::optional(*milliseconds * 1e6) : std::nullopt;
+}
+
+std::string batches_of(const TimesByBatch& times) {
+  std::string all;
+  for (const auto& [batch, time] : times) {
+    all += format_text("{}{}", all.empty() ? "" : ", ", batch);
+  }
+  return all;
+}
 
 Operator operator_of(std::string name, std::int64_t elements, std::int64_t parameters, const ElementBytes& bytes) {
   Operator made;
   made.name = std::move(name);
   made.shape = {static_cast<std::uint32_t>(std::clamp<std::int64_t>(elements, 1, 0xffffffff))};
+  made.knows_dimensions = false;
   made.element_bytes = static_cast<std::uint32_t>(bytes.activations);
   if (parameters > 0) {
     made.parameters = {{parameters * bytes.gradients}};  // they are moved as gradients
@@ -63,14 +84,18 @@ Result<ModelOperators> assemble(std::string name, std::uint32_t nodes, std::int6
   for (Timed& each : operators) {
     auto& lawful = times.lawful.emplace_back();
     for (const std::uint32_t parts : times.degrees) {
-      if (parts > 1 && !each.of.is_divisible) {
-        times.times.emplace_back();
-        continue;
+      const auto ns = parts > 1 && !each.of.is_divisible ? std::nullopt : part_ns(each, samples, parts);
+      times.times.push_back(ns ? std::optional(OpTime{Duration{std::llround(*ns * kForwardPart)},
+                                                      Duration{std::llround(*ns * (1 - kForwardPart))}})
+                               : std::nullopt);
+      if (ns) {
+        lawful.push_back(parts);
       }
-      const double ns = each.sample_ms * 1e6 * each.of.sees * static_cast<double>(samples) / parts;
-      times.times.emplace_back(
-          OpTime{Duration{std::llround(ns * kForwardPart)}, Duration{std::llround(ns * (1 - kForwardPart))}});
-      lawful.push_back(parts);
+    }
+    if (lawful.empty()) {
+      return fail(ErrorCode::not_found,
+                  format_text("layer '{}' was measured at batch {}; {} samples over a divisor of {} nodes are none between them",
+                              each.of.name, batches_of(each.measured), samples, nodes));
     }
     made.graph.operators.push_back(std::move(each.of));
   }
@@ -92,6 +117,12 @@ void add_block(const Model& model, const Block& block, std::vector<std::uint32_t
   Timed own{operator_of(block.name, std::max(block.boundary, block.handed), block.parameters, bytes_of(model)),
             block_ms * own_part};
   own.of.inputs = behind;
+  if (!block.measured_as.empty()) {
+    own.of.name = block.measured_as;
+  }
+  if (block.experts == 0 && is_measured(model)) {
+    own.measured = block.measured;
+  }
   behind = {add(std::move(own))};
   for (std::uint32_t i = 0; i < block.experts; ++i) {
     // Each sample passes `routed` of them, which together take the block's time for it.
@@ -113,6 +144,12 @@ Result<Model> with_pace(Model model, const WorkloadSettings& settings) {
   model.pace = {static_cast<double>(alone->spread.compute.count()) / 1e6,
                 std::max(1.0, static_cast<double>(multiply_accumulates_of(model))), static_cast<double>(model.batch),
                 alone->compute};
+  const auto is_said = [&](std::string_view key) { return settings.values.contains(key); };
+  if (std::ranges::any_of(std::array{"compute_ms", "flops", "gpu", "mfu"}, is_said)) {
+    for (Block& block : model.blocks) {
+      block.measured.clear();
+    }
+  }
   return model;
 }
 
@@ -176,11 +213,12 @@ Result<ModelOperators> operators_of(const Model& model, std::uint32_t nodes, std
     loss.of.inputs = behind;
     operators.push_back(std::move(loss));
   }
-  std::vector<std::string> assumptions{model.pace.source,
-                                       format_text("batch = {} a node, {}; each block is an operator with its share of that "
-                                                   "time, linear in the samples, and tensors that "
-                                                   "skip blocks go along the chain: nothing was measured",
-                                                   batch, to_string(model.precision))};
+  std::vector<std::string> assumptions{
+      model.pace.source,
+      format_text("batch = {} a node, {}; each block is an operator {}; tensors that skip blocks go along the chain", batch,
+                  to_string(model.precision),
+                  is_measured(model) ? "with its measured time, linear between the batches measured"
+                                     : "with its share of that time, linear in the samples: nothing was measured")};
   if (has_experts) {
     assumptions.emplace_back(
         "experts: routing is even; an expert's time is the block's by its part of the parameters that a sample passes "

@@ -23,6 +23,7 @@ struct Operator {
   std::uint32_t element_bytes = 4;    ///< of the output
   double sees = 1;                    ///< part of the samples that pass it: an expert's, of a mixture
   bool is_divisible = true;           ///< otherwise one node computes it whole
+  bool knows_dimensions = true;       ///< false: `shape` is a count of elements, as a model of layers has it
 };
 
 /// Operators in an order in which each comes after its inputs; the last one is the loss's.

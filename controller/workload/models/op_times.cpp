@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/limits.hpp"
@@ -136,6 +137,24 @@ Result<void> check_unique(const Measures& measures) {
   return {};
 }
 
+/// The first few, for people.
+std::string names_in(const Measures& measures) {
+  constexpr std::size_t kNamed = 12;
+  std::set<std::string_view> names;
+  for (const Measure& each : measures.entries) {
+    names.insert(each.name);
+  }
+  std::string text;
+  std::size_t left = kNamed;
+  for (const std::string_view name : names) {
+    if (left-- == 0) {
+      return text + format_text(" and {} more", names.size() - kNamed);
+    }
+    text += format_text("{}{}", text.empty() ? "" : ", ", name);
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<Measures> read_measures(std::string_view text, std::string_view source) {
@@ -208,10 +227,11 @@ Result<OpTimes> times_of(const OpGraph& graph, const Measures& measures) {
   for (const Operator& of : graph.operators) {
     std::vector<std::uint32_t>& lawful = result.lawful.emplace_back();
     for (const std::uint32_t parts : result.degrees) {
-      std::vector<std::uint32_t> wanted(of.shape.size() + 1, 1);
-      wanted.back() = parts;
-      const auto found = std::find_if(measures.entries.begin(), measures.entries.end(),
-                                      [&](const Measure& each) { return each.name == of.name && each.degrees == wanted; });
+      const auto found = std::ranges::find_if(measures.entries, [&](const Measure& each) {
+        return each.name == of.name && each.degrees.back() == parts &&
+               (!of.knows_dimensions || each.degrees.size() == of.shape.size() + 1) &&
+               std::all_of(each.degrees.begin(), each.degrees.end() - 1, [](std::uint32_t degree) { return degree == 1; });
+      });
       const bool is_lawful = found != measures.entries.end() && (parts == 1 || of.is_divisible) && graph.samples % parts == 0;
       result.times.push_back(is_lawful ? std::optional{OpTime{found->forward, found->backward}} : std::nullopt);
       if (is_lawful) {
@@ -220,7 +240,10 @@ Result<OpTimes> times_of(const OpGraph& graph, const Measures& measures) {
     }
     if (lawful.empty()) {
       return refuse(measures.source, ErrorCode::not_found,
-                    format_text("nothing measured for '{}' with {} dimensions", of.name, of.shape.size() + 1));
+                    of.knows_dimensions
+                        ? format_text("nothing measured for '{}' with {} dimensions", of.name, of.shape.size() + 1)
+                        : format_text("nothing measured for '{}' whose samples alone are divided; it has {}", of.name,
+                                      names_in(measures)));
     }
   }
   return result;

@@ -18,5 +18,5 @@ target_compile_definitions(reproduction_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SO
 target_sources(topoopt_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/topoopt_search_test.cpp)
 loom_test(sip_ml_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/ring_oracle_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_ocs_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/sip_strategy_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_episode_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mordia_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/sip_strategy_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_profile_file_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_episode_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mordia_test.cpp
   LINKS loom_arena loom_ring_oracle)

@@ -51,8 +51,8 @@ TEST_CASE("a_groups_time_is_explained_step_by_step") {
 
 SipProfile small_profile() {
   SipProfile profile{"small", "made for a test", {1, 2, 8}, {}};
-  profile.operations = {{"weights", {0us, 0us, 0us}, Bytes{0}, Bytes{3'000'000}, true, {}},
-                        {"compute", {10us, 14us, 32us}, Bytes{100}, Bytes{0}, false, {0}}};
+  profile.operations = {{"weights", {0us, 0us, 0us}, std::vector<Bytes>(3), Bytes{3'000'000}, true, {}},
+                        {"compute", {10us, 14us, 32us}, {Bytes{100}, Bytes{200}, Bytes{400}}, Bytes{0}, false, {0}}};
   return profile;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("operator_times_are_linear_between_profiled_batches") {
   CHECK(operations_at(profile, 1)->at(1).compute == 10us);
   CHECK(operations_at(profile, 2)->at(1).compute == 14us);
   CHECK(operations_at(profile, 4)->at(1).compute == 20us);
-  CHECK(operations_at(profile, 4)->at(1).output.count == 400);
+  CHECK(operations_at(profile, 4)->at(1).output.count == 267);  // 200 + 2/6 x 200
   CHECK(operations_at(profile, 4)->at(0).parameters.count == 3'000'000);
   const auto beyond = operations_at(profile, 9);
   REQUIRE_FALSE(beyond);
@@ -69,7 +69,7 @@ TEST_CASE("operator_times_are_linear_between_profiled_batches") {
   CHECK(beyond.error().message == "profile 'small' has batches of 1 .. 8, not of 9");
   SipProfile torn = profile;
   torn.operations[1].compute.pop_back();
-  CHECK(operations_at(torn, 1).error().message.find("'compute' has 2 times for 3") != std::string::npos);
+  CHECK(operations_at(torn, 1).error().message.find("'compute' has 2 times and 3 outputs for 3") != std::string::npos);
   torn.batches = {2, 1};
   CHECK_FALSE(operations_at(torn, 1));
 }

@@ -73,5 +73,62 @@ TEST_CASE("what_a_search_finds_cannot_be_said_beforehand") {
   CHECK(message("dlrm", 8, {{"flops", "-1"}}).find("flops") != std::string::npos);
 }
 
+Model two_layers() {
+  Model model;
+  model.name = "own";
+  model.batch = 32;
+  model.pace = {4, 4e6, 32, "measured"};
+  model.blocks.resize(2);
+  model.blocks[0].name = "a";
+  model.blocks[1].name = "b";
+  model.blocks[0].measured = {{16, 2}, {32, 3}, {64, 5}};
+  model.blocks[1].measured = {{32, 1}, {128, 7}};
+  model.blocks[1].measured_as = "Dense_64";
+  for (Block& block : model.blocks) {
+    block.boundary = 8;
+    block.multiply_accumulates = 1;
+  }
+  return model;
+}
+
+TEST_CASE("measured_layers_are_divided_only_as_they_were_measured") {
+  const auto made = operators_of(two_layers(), 8, 32);  // 256 samples: 32 on each of 8, 64 on 4, 128 on 2
+  REQUIRE(made);
+  CHECK(made->times.lawful[0] == std::vector<std::uint32_t>{4, 8});
+  CHECK(made->times.lawful[1] == std::vector<std::uint32_t>{2, 4, 8});
+  const OpTime& between = made->times.of(1, 4);  // 64 of 32 .. 128
+  CHECK((between.forward + between.backward).count() == 3'000'000);
+  CHECK(made->assumptions[1].find("its measured time") != std::string::npos);
+  const auto none = operators_of(two_layers(), 1, 8);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("layer 'a' was measured at batch 16, 32, 64; 8 samples") != std::string::npos);
+  Model once = two_layers();
+  once.blocks[1].measured = {{32, 1}};
+  CHECK(operators_of(once, 8, 32)->times.lawful[0].size() == 4);  // a pace, as before
+}
+
+TEST_CASE("own_layers_find_their_times_under_the_names_they_were_measured_as") {
+  const auto measures = read_measures(R"({"batch_size": 256, "ngpus": 8, "measurements": [
+      {"name": "a", "pc_str": "4-1-1-1-8", "fw_time": 1.0, "bw_time": 2.0, "mem_req": 1},
+      {"name": "a", "pc_str": "4-1-1-2-4", "fw_time": 9.0, "bw_time": 9.0, "mem_req": 1},
+      {"name": "Dense_64", "pc_str": "2-1-8", "fw_time": 0.5, "bw_time": 0.5, "mem_req": 1},
+      {"name": "Dense_64", "pc_str": "2-1-4", "fw_time": 1.5, "bw_time": 1.5, "mem_req": 1}]})",
+                                      "own.json");
+  REQUIRE(measures);
+  const auto made = operators_of(two_layers(), 8, 32);
+  REQUIRE(made);
+  const auto times = times_of(made->graph, *measures);
+  REQUIRE(times);
+  CHECK(times->lawful[0] == std::vector<std::uint32_t>{8});  // 4 parts were measured with another dimension divided
+  CHECK(times->lawful[1] == std::vector<std::uint32_t>{4, 8});
+  CHECK(times->of(1, 4).backward == Duration{1'500'000});
+  Model other = two_layers();
+  other.blocks[1].measured_as = "Dense_65";
+  const auto unknown = times_of(operators_of(other, 8, 32)->graph, *measures);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message.find("nothing measured for 'Dense_65'") != std::string::npos);
+  CHECK(unknown.error().message.find("Dense_64, a") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace loom
