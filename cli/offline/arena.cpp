@@ -11,6 +11,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/lab/interrupt.hpp"
+#include "cli/offline/cluster.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"
@@ -336,6 +337,9 @@ std::string arena_fabrics() {
 }
 
 int arena(const Globals& globals, const ArenaCommand& order) {
+  if (!order.cluster.empty()) {
+    return study_cluster_file(globals, order);
+  }
   std::optional<Calibration> calibration;
   if (!order.calibration.empty()) {
     auto loaded = load_calibration(order.calibration);
@@ -387,7 +391,7 @@ void add_arena(CLI::App& app, CommandLine& line) {
   verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
   verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
-  verb->add_option("--fabrics", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
+  verb->add_option("--fabrics,--fabric", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
   verb->add_option("--set", options.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
   verb->add_option("--plot", options.plot, "Write an SVG or PDF: bars, and a Gantt chart of one iteration");
@@ -396,6 +400,7 @@ void add_arena(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");
+  add_cluster_option(*verb, options);
   line.when(*verb, arena, options);
 }
 

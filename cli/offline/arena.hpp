@@ -22,6 +22,7 @@ struct ArenaCommand {
   std::uint32_t seeds = 1;  ///< of whatever a fabric leaves to chance
   std::string plot;         ///< SVG or PDF file
   std::string csv;          ///< the figures behind it; empty: beside it
+  std::string cluster;      ///< file (`kind: cluster`), instead of a workload: see cluster.hpp
 };
 
 /// Names, for help.

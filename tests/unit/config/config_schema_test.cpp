@@ -10,6 +10,7 @@
 #include <set>
 
 #include "controller/architectures/registry.hpp"
+#include "controller/arena/cluster/cluster_file.hpp"
 #include "controller/workload/import/model_file.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
@@ -152,7 +153,7 @@ std::vector<fs::path> committed(const std::string& folder) {
 TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
   for (const auto& [folder, kind] :
        {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"}, std::pair{"faults", "faults"},
-        std::pair{"calibration", "calibration"}, std::pair{"models", "model"}}) {
+        std::pair{"calibration", "calibration"}, std::pair{"models", "model"}, std::pair{"clusters", "cluster"}}) {
     const Json schema = schema_of(kind);
     const auto files = committed(folder);
     CHECK_FALSE(files.empty());
@@ -222,8 +223,9 @@ Received ask(const std::string& text) {
   const auto document = read_yaml(path);
   REQUIRE(document);
   const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
-  const Received received = listen(is_of("scenario") ? load_scenario(path, all_fabric_kinds()).errors
-                                   : is_of("model")  ? check_model_file(path, *document.value)
+  const Received received = listen(is_of("scenario")  ? load_scenario(path, all_fabric_kinds()).errors
+                                   : is_of("model")   ? check_model_file(path, *document.value)
+                                   : is_of("cluster") ? read_cluster(path, *document.value).errors
                                    : is_of("faults") || is_of("calibration")
                                        ? check_config(path, all_fabric_kinds())
                                        : read_fabric(path.string(), *document.value, all_fabric_kinds()).errors);
@@ -261,6 +263,19 @@ TEST_CASE("the_model_schema_and_the_reader_know_the_same_keys") {
   const std::string head = "schema_version: 1\nkind: model\n";
   agree(schema, head + "zzz: 1\n", {"schema_version", "kind"});
   agree(schema.at("properties").at("layers").at("items"), head + "name: m\nlayers: [{zzz: 1}]\n", {});
+}
+
+TEST_CASE("the_cluster_schema_and_the_reader_know_the_same_keys") {
+  const Json schema = schema_of("cluster");
+  const Json& keys = schema.at("properties");
+  const std::string head = "schema_version: 1\nkind: cluster\nservers: 4\ncount: 1\n";
+  agree(schema, head + "zzz: 1\n", {"schema_version", "kind", "servers", "count"});
+  agree(keys.at("jobs").at("items"), head + "jobs: [{zzz: 1}]\n", {});
+  const std::string rest = head + "jobs: []\n";
+  agree(keys.at("failures"), rest + "failures: {zzz: 1}\n", {});
+  const Json& arrivals = keys.at("arrivals").at("oneOf").at(1);
+  agree(arrivals, rest + "arrivals: {zzz: 1}\n", {});
+  agree(arrivals.at("properties").at("poisson"), rest + "arrivals: {poisson: {zzz: 1}}\n", {});
 }
 
 TEST_CASE("the_fabric_schema_and_the_reader_know_the_same_keys") {
