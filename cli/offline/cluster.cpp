@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/lab/interrupt.hpp"
+#include "cli/offline/costs.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
@@ -38,8 +39,9 @@ struct Studied {
 /// What is studied so far: one thread studies, another may be asked to print it.
 class Studies {
  public:
-  explicit Studies(const ClusterSpec& spec) : spec_(spec) {}
+  Studies(const ClusterSpec& spec, std::optional<Costs> costs) : spec_(spec), costs_(std::move(costs)) {}
   const ClusterSpec& spec() const { return spec_; }
+  const std::optional<Costs>& costs() const { return costs_; }
   void add(Studied each) {
     const std::lock_guard lock(mutex_);
     all_.push_back(std::move(each));
@@ -51,6 +53,7 @@ class Studies {
 
  private:
   const ClusterSpec& spec_;
+  std::optional<Costs> costs_;
   mutable std::mutex mutex_;
   std::vector<Studied> all_;
 };
@@ -126,6 +129,9 @@ void print_table(const Studies& studies, std::uint32_t seeds) {
     }
   }
   print_kinds(all, spec);
+  if (studies.costs()) {
+    std::fputs(text_of(*studies.costs()).c_str(), stdout);
+  }
   for (const std::string& assumption : assumptions_of(spec)) {
     std::printf("assumed: %s\n", assumption.c_str());
   }
@@ -191,6 +197,7 @@ void print_json(const Studies& studies, std::uint32_t seeds, bool was_interrupte
       object["refused"].push_back({{"fabric", each.fabric}, {"reason", each.refusal}});
     }
   }
+  object["costs"] = studies.costs() ? as_json(*studies.costs()) : Json();
   object["assumptions"] = assumptions_of(spec);
   print(object);
 }
@@ -280,7 +287,11 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   if (const auto set = set_load(spec); !set) {
     return give_up(set.error(), "loom arena --help");
   }
-  Studies studies(spec);
+  const auto costs = read_costs(order, {fabrics, spec.servers, spec.rate, *settings});
+  if (!costs) {
+    return give_up(costs.error(), "loom arena --help");
+  }
+  Studies studies(spec, *costs);
   {
     const Interrupt interrupt([&](bool) {
       print_note("interrupted; what was studied until then:");
@@ -289,8 +300,12 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
     });
     Progress progress;
     for (const std::string& fabric : fabrics) {
+      if (std::string refusal = refusal_on(*costs, fabric); !refusal.empty()) {
+        studies.add({fabric, std::nullopt, std::move(refusal)});
+        continue;
+      }
       ClusterStudy study;
-      study.fabric = {fabric, spec.rate, settings_for(fabric, *settings), order.is_exact};
+      study.fabric = {fabric, rate_on(*costs, fabric, spec.rate), settings_for(fabric, *settings), order.is_exact};
       study.seeds = order.seeds;
       study.progress = [&](std::uint64_t ended, std::uint64_t all) { progress.show("studying " + fabric, ended, all); };
       progress.show("studying " + fabric, 0, std::uint64_t{order.seeds} * spec.count);
