@@ -315,7 +315,8 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   print_all(globals, studies, order.seeds, false);
   if (!order.csv.empty()) {
     if (const auto written = write_figure(order.csv, csv_of(studies)); !written) {
-      return give_up(written.error(), "give --csv a path that can be written");
+      complain(written.error().message, "give --csv a path that can be written");
+      return kFailed;
     }
     print_note("listed in " + order.csv);
   }

@@ -37,6 +37,7 @@ class ClusterReader {
     spec_.name = file_.name("name", std::string("cluster"));
     spec_.servers =
         static_cast<std::uint32_t>(file_.integer("servers", {1, static_cast<std::int64_t>(limits::kNodes)}, Rule::required));
+    knows_servers_ = errors_.empty();
     spec_.rate = file_.bit_rate("rate", kRates, gigabits(100));
     const std::array<std::string, 2> placements{"random", "packed"};
     spec_.placement = static_cast<ServerPlacement>(file_.word("placement", placements, std::size_t{0}).value_or(0));
@@ -141,12 +142,12 @@ class ClusterReader {
       return;
     }
     std::string source = map.text(*named, Rule::required);
-    if (nodes > spec_.servers && spec_.servers > 0) {
+    if (nodes > spec_.servers && knows_servers_) {
       map.error("nodes", too_large(nodes));
       return;
     }
-    if (source.empty() || !errors_.empty()) {
-      return;  // what is read later would only repeat it
+    if (source.empty()) {
+      return;
     }
     const auto zoo = workload_names();
     if (*named != "workload" || std::ranges::find(zoo, source) == zoo.end()) {
@@ -158,7 +159,7 @@ class ClusterReader {
       return;
     }
     kind.graph = std::move(*graph);
-    if (kind.graph.nodes > spec_.servers) {
+    if (kind.graph.nodes > spec_.servers && knows_servers_) {
       map.error(*named, too_large(kind.graph.nodes));
     }
   }
@@ -171,6 +172,7 @@ class ClusterReader {
   ErrorList errors_;
   YamlMap file_;
   ClusterSpec spec_;
+  bool knows_servers_ = false;
 };
 
 }  // namespace
