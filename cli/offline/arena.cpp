@@ -11,6 +11,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/lab/interrupt.hpp"
+#include "cli/offline/cluster.hpp"
+#include "cli/offline/costs.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"
@@ -43,6 +45,7 @@ struct Round {
   std::vector<std::string> workload_assumptions;
   std::string workload;
   std::uint32_t nodes = 0;
+  std::optional<Costs> costs;
 };
 
 std::string fixed(double value, int digits) {
@@ -53,13 +56,13 @@ std::string fixed(double value, int digits) {
 
 double milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 
-Standing stand(const std::string& fabric, const PlayInputs& inputs, Duration compute, const ArenaCommand& order) {
+Standing stand(const std::string& fabric, const PlayInputs& inputs, BitRate rate, Duration compute, const ArenaCommand& order) {
   Standing standing;
   standing.fabric = fabric;
   const Settings settings = settings_for(fabric, inputs.fabric);
   const auto make = [&](const Settings& own) {
     const auto begin = std::chrono::steady_clock::now();
-    auto entry = make_entry(fabric, inputs.graph, inputs.rate, own);
+    auto entry = make_entry(fabric, inputs.graph, rate, own);
     standing.schedule_ms = milliseconds(std::chrono::steady_clock::now() - begin);
     return entry;
   };
@@ -128,11 +131,20 @@ Result<void> play_round(const ArenaCommand& order, const Calibration* calibratio
     round.calibration = calibration->name;
     round.note = calibration->note;
   }
+  auto costs = read_costs(order, {fabrics, inputs->graph.nodes, inputs->rate, inputs->fabric});
+  if (!costs) {
+    return std::unexpected(costs.error());
+  }
+  round.costs = *costs;
   into.begin(std::move(round));
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < fabrics.size(); ++i) {
     progress.show("playing " + fabrics[i] + time_left(begin, i, fabrics.size()), i, fabrics.size());
-    into.add(stand(fabrics[i], *inputs, *compute, order));
+    if (std::string refusal = refusal_on(*costs, fabrics[i]); !refusal.empty()) {
+      into.add({.fabric = fabrics[i], .row = {}, .refusal = std::move(refusal), .runs_ms = {}, .spread = {}});
+      continue;
+    }
+    into.add(stand(fabrics[i], *inputs, rate_on(*costs, fabrics[i], inputs->rate), *compute, order));
   }
   return {};
 }
@@ -189,6 +201,9 @@ void print_round(const Round& round, const ArenaCommand& order) {
   if (order.seeds > 1) {
     std::printf("seeds: rows are the median run's; mean +- half of its 95 %% confidence interval (Student's t)\n");
   }
+  if (round.costs) {
+    std::fputs(text_of(*round.costs).c_str(), stdout);
+  }
   for (const std::string& assumption : round.workload_assumptions) {
     std::printf("assumed: %s\n", assumption.c_str());
   }
@@ -238,6 +253,7 @@ nlohmann::ordered_json json_of(const Round& round) {
     object["rows"].push_back(std::move(entry));
   }
   object["assumptions"] = round.workload_assumptions;
+  object["costs"] = round.costs ? as_json(*round.costs) : nlohmann::ordered_json();
   return object;
 }
 
@@ -260,6 +276,7 @@ void print_all(const Globals& globals, const std::vector<Round>& rounds, const A
   object["rows"] = uncalibrated["rows"];
   object["refused"] = uncalibrated["refused"];
   object["assumptions"] = uncalibrated["assumptions"];
+  object["costs"] = uncalibrated["costs"];
   if (rounds.size() > 1) {
     object["calibrated"] = json_of(rounds.back());
     object["calibrated"]["note"] = rounds.back().note;
@@ -336,6 +353,9 @@ std::string arena_fabrics() {
 }
 
 int arena(const Globals& globals, const ArenaCommand& order) {
+  if (!order.cluster.empty()) {
+    return study_cluster_file(globals, order);
+  }
   std::optional<Calibration> calibration;
   if (!order.calibration.empty()) {
     auto loaded = load_calibration(order.calibration);
@@ -387,7 +407,7 @@ void add_arena(CLI::App& app, CommandLine& line) {
   verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
   verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
-  verb->add_option("--fabrics", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
+  verb->add_option("--fabrics,--fabric", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
   verb->add_option("--set", options.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
   verb->add_option("--plot", options.plot, "Write an SVG or PDF: bars, and a Gantt chart of one iteration");
@@ -396,6 +416,8 @@ void add_arena(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");
+  add_cluster_option(*verb, options);
+  add_cost_options(*verb, options);
   line.when(*verb, arena, options);
 }
 

@@ -22,6 +22,9 @@ struct ArenaCommand {
   std::uint32_t seeds = 1;  ///< of whatever a fabric leaves to chance
   std::string plot;         ///< SVG or PDF file
   std::string csv;          ///< the figures behind it; empty: beside it
+  std::string cluster;      ///< file (`kind: cluster`), instead of a workload: see cluster.hpp
+  std::string prices;       ///< file (`kind: prices`): what each fabric costs
+  std::string equal_cost;   ///< fabric whose cost buys the electrical ones' rate; empty: all have the same rate
 };
 
 /// Names, for help.

@@ -3,6 +3,8 @@
 
 #include "cli/workloads.hpp"
 #include "controller/architectures/registry.hpp"
+#include "controller/arena/cluster/cluster_file.hpp"
+#include "controller/arena/cost/prices.hpp"
 #include "controller/arena/entries.hpp"
 #include "controller/workload/import/model_file.hpp"
 #include "controller/workload/models/zoo.hpp"
@@ -56,6 +58,8 @@ ScenarioWords scenario_words() {
   words.workloads = texts(workload_names());
   words.settings = settings_of;
   words.model = check_model_file;
+  words.cluster = [](const std::filesystem::path& path, const YamlNode& root) { return read_cluster(path, root).errors; };
+  words.prices = [](const std::filesystem::path& path, const YamlNode& root) { return read_prices(path, root).errors; };
   words.job = [](const std::string& workload, std::uint32_t nodes,
                  const std::map<std::string, std::string>& settings) -> Result<void> {
     const auto spec = read_job({workload, nodes, Settings(settings.begin(), settings.end())});

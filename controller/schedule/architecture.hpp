@@ -79,6 +79,8 @@ struct Architecture {
   ForwardOver* forward_over = nullptr;  ///< none: a given schedule keeps its table
   StrategySearch search = StrategySearch::none;
   bool wires_servers = false;  ///< also plans without a fabric: a topology by itself, servers wired straight to each other
+  /// Jobs side by side share one network of all nodes, and feel each other there; false: each has a shard of its own.
+  bool is_shared = false;
   ArenaEntryMaker* compare = nullptr;
   std::span<const std::string_view> compare_keys{};  ///< of `--set fabric.KEY=VALUE`, beside those of every link
 };

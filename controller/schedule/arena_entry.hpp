@@ -31,6 +31,7 @@ struct ArenaEntry {
   std::optional<Reconfiguration> changing;  ///< the network is what this says instead
   std::optional<Prediction> predicted;      ///< no network: what the schedule takes that would be lit
   std::uint32_t circuits = 0;               ///< one way, set up before the iteration
+  Duration lighting{};                      ///< until they are set up, at worst, before a job's first iteration
   Duration bound{};                         ///< no iteration is shorter: lower_bound() of `graph`
   std::vector<std::string> assumptions;     ///< beside the graph's and the network's
 };

@@ -79,6 +79,7 @@ void enter_lit(ArenaBuilder& builder, const Architecture& architecture, const Fa
     return;
   }
   builder.entry.scheduler = architecture.name;
+  builder.entry.lighting = dark_time_of(fabric, {});
   for (const Stage& stage : alone->schedule.stages) {
     for (const Timeslot& timeslot : stage.timeslots) {
       builder.entry.circuits = std::max(builder.entry.circuits, static_cast<std::uint32_t>(timeslot.circuits.size()));

@@ -12,10 +12,11 @@ namespace {
 
 class Layout {
  public:
-  explicit Layout(std::uint32_t servers) {
+  /// `dependence`: whole where that is every job's.
+  Layout(std::uint32_t servers, Dependence dependence) {
     cluster_.graph.workload = "cluster";
     cluster_.graph.nodes = servers;
-    cluster_.graph.dependence = Dependence::whole;
+    cluster_.graph.dependence = dependence;
     cluster_.graph.names.emplace_back("end of an iteration");
   }
 
@@ -37,6 +38,7 @@ class Layout {
     to.families.push_back({static_cast<std::uint32_t>(to.members.size()), 1, 1});
     to.members.push_back(worker);
     cluster_.last_task.emplace_back();
+    cluster_.first_task.push_back(static_cast<std::uint32_t>(to.tasks.size()));
     for (std::uint32_t i = 0; i < job.iterations; ++i) {
       add_iteration(from, bases, end_family);
     }
@@ -44,6 +46,7 @@ class Layout {
 
   ClusterGraph take() {
     TaskGraph& graph = cluster_.graph;
+    cluster_.first_task.push_back(static_cast<std::uint32_t>(graph.tasks.size()));
     graph.first_successor.assign(graph.tasks.size() + 1, 0);
     for (const auto& edge : edges_) {
       ++graph.first_successor[edge.first + 1];
@@ -110,9 +113,16 @@ class Layout {
     }
     to.tasks.push_back({.kind = TaskKind::compute, .family = end_family});
     to.splits_of_task.push_back(0);
+    if (to.dependence == Dependence::by_node) {  // the end waits for everybody, and everybody for the end
+      for (std::uint32_t i = 0; i < from.tasks.size(); ++i) {
+        to.is_awaited_whole.push_back(from.dependence == Dependence::whole || from.successors_of(i).empty());
+      }
+      to.is_awaited_whole.push_back(true);
+    }
     auto& ends = cluster_.last_task.back();
+    const bool may_begin_anywhere = from.dependence == Dependence::by_node;  // on a node that nothing before it is on
     for (std::uint32_t i = 0; i < from.tasks.size() && !ends.empty(); ++i) {
-      if (!is_awaited[i]) {
+      if (!is_awaited[i] || may_begin_anywhere) {
         edges_.emplace_back(ends.back(), base + i);
       }
     }
@@ -129,12 +139,10 @@ Result<ClusterGraph> graph_of_cluster(std::span<const ClusterJob> jobs, std::uin
   std::vector<bool> is_taken(servers, false);
   for (const ClusterJob& job : jobs) {
     const std::string name = format_text("cluster: job '{}' ", job.graph->workload);
-    if (job.servers.size() != job.graph->nodes || job.iterations == 0 || job.graph->dependence != Dependence::whole) {
-      return fail(
-          ErrorCode::invalid_argument,
-          format_text(
-              "{}of {} nodes on {} servers, {} iterations: a server a node, an iteration, and whole dependence are needed",
-              name, job.graph->nodes, job.servers.size(), job.iterations));
+    if (job.servers.size() != job.graph->nodes || job.iterations == 0) {
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}of {} nodes on {} servers, {} iterations: a server a node and an iteration are needed", name,
+                              job.graph->nodes, job.servers.size(), job.iterations));
     }
     for (const std::uint32_t server : job.servers) {
       if (server >= servers || is_taken[server]) {
@@ -144,7 +152,9 @@ Result<ClusterGraph> graph_of_cluster(std::span<const ClusterJob> jobs, std::uin
       is_taken[server] = true;
     }
   }
-  Layout layout(servers);
+  const bool are_whole =
+      std::ranges::all_of(jobs, [](const ClusterJob& job) { return job.graph->dependence == Dependence::whole; });
+  Layout layout(servers, are_whole ? Dependence::whole : Dependence::by_node);
   for (const ClusterJob& job : jobs) {
     layout.add(job);
   }

@@ -20,10 +20,11 @@ struct ClusterGraph {
   TaskGraph graph;
   /// By job and iteration: the task without duration that ends it. Begins: the end of the one before, or 0.
   std::vector<std::vector<std::uint32_t>> last_task;
+  std::vector<std::uint32_t> first_task;  ///< jobs + 1: a job's tasks are next to each other
 };
 
-/// All jobs begin together. Errors: invalid_argument (a server twice, or beyond `servers`; a job with another number of servers
-/// than nodes, or no iterations; jobs whose dependence is by_node, in which nobody waits for a whole iteration).
+/// All jobs begin together, each with its own dependence; an iteration begins when all of the one before has ended. Errors:
+/// invalid_argument (a server twice, or beyond `servers`; a job with another number of servers than nodes, or no iterations).
 Result<ClusterGraph> graph_of_cluster(std::span<const ClusterJob> jobs, std::uint32_t servers);
 
 }  // namespace loom

@@ -64,6 +64,10 @@ Result<void> check_shape(const TaskGraph& graph) {
       !std::is_sorted(first.begin(), first.end())) {
     return refuse("first_successor does not cut the successors into one list a task");
   }
+  if (!graph.is_awaited_whole.empty() && graph.is_awaited_whole.size() != graph.tasks.size()) {
+    return refuse(
+        format_text("{} entries of what is awaited whole for {} tasks", graph.is_awaited_whole.size(), graph.tasks.size()));
+  }
   if (!graph.splits_of_task.empty() && graph.splits_of_task.size() != graph.tasks.size()) {
     return refuse(format_text("{} entries of splits for {} tasks", graph.splits_of_task.size(), graph.tasks.size()));
   }

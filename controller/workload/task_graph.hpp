@@ -74,6 +74,9 @@ struct TaskGraph {
   std::uint32_t nodes = 0;                    ///< end points of the network
   std::vector<std::uint32_t> node_of_worker;  ///< one entry a worker
   Dependence dependence = Dependence::by_node;
+  /// Dependence::by_node: empty, or one a task. What follows a task that is true here waits as if dependence were whole: every
+  /// part for every part of it.
+  std::vector<bool> is_awaited_whole{};
   std::vector<std::uint32_t> members;
   std::vector<GroupFamily> families;
   std::vector<CollectiveChoice> choices;

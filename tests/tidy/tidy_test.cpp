@@ -97,7 +97,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"controller/architectures",
        {"core", "core/config", "controller/workload", "controller/predict", "controller/schedule", "drivers"}},
       {"controller/arena",
-       {"core", "controller/workload", "controller/predict", "controller/schedule", "controller/architectures"}},
+       {"core", "core/config", "controller/workload", "controller/predict", "controller/schedule", "controller/architectures"}},
       {"controller/plan", {"core", "controller/workload", "controller/predict", "controller/schedule"}},
       {"controller/control", {"core", "controller/plan"}},
       {"drivers", {"core"}},

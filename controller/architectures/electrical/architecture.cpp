@@ -61,21 +61,26 @@ void make_electrical_ring(ArenaBuilder& builder) {
 
 }  // namespace
 
-const Architecture kIdealSwitch{
-    .name = "ideal-switch", .summary = "one switch that never stands in anybody's way", .compare = make_ideal};
+const Architecture kIdealSwitch{.name = "ideal-switch",
+                                .summary = "one switch that never stands in anybody's way",
+                                .is_shared = true,
+                                .compare = make_ideal};
 const Architecture kFatTree{.name = "fat-tree",
                             .summary = "three tiers of packet switches, full bisection",
+                            .is_shared = true,
                             .compare = make_full_tree,
                             .compare_keys = kTreeKeys};
 const Architecture kFatTreeOversubscribed{.name = "fat-tree-oversub",
                                           .summary = "three tiers of packet switches, oversubscribed 2:1",
+                                          .is_shared = true,
                                           .compare = make_oversubscribed_tree,
                                           .compare_keys = kTreeKeys};
 const Architecture kExpander{.name = "expander",
                              .summary = "nodes joined directly as a random regular graph",
+                             .is_shared = true,
                              .compare = make_random_graph,
                              .compare_keys = kExpanderKeys};
 const Architecture kElectricalRing{
-    .name = "ring", .summary = "nodes joined to their two neighbours", .compare = make_electrical_ring};
+    .name = "ring", .summary = "nodes joined to their two neighbours", .is_shared = true, .compare = make_electrical_ring};
 
 }  // namespace loom

@@ -21,7 +21,6 @@
 namespace loom {
 namespace {
 
-constexpr std::uint32_t kRingsMax = 5;
 constexpr std::array<std::string_view, 4> kOfThePaper{"all_stop", "directions", "interval_us", "reconfiguration_us"};
 constexpr std::array<std::string_view, 5> kKeys{"all_stop", "directions", "interval_us", "light", "reconfiguration_us"};
 
@@ -84,7 +83,7 @@ void enter_sip_ring(ArenaBuilder& builder) {
   if (builder.error) {
     return;
   }
-  const std::uint32_t ring_count = wavelengths >= 2 * kRingsMax ? kRingsMax : 1;
+  const std::uint32_t ring_count = sip_rings_of(wavelengths);
   if (light == "lit") {
     light_rings(builder, ring_count, wavelengths);
     return;

@@ -32,6 +32,12 @@ struct SipRingParameters {
   Duration receiver_acquisition_max = std::chrono::microseconds{1};
 };
 
+/// Rings of the arena's fabric: five (docs/systems/sipml.md#constants) where each gets a wavelength either way, else one.
+constexpr std::uint32_t sip_rings_of(std::uint32_t wavelengths) {
+  constexpr std::uint32_t kMost = 5;
+  return wavelengths >= 2 * kMost ? kMost : 1;
+}
+
 /// Node i's bus of (ring r, direction d) runs through its filters in channel order and on to node i + 1 (d = 0) or i - 1.
 /// A filter that is cold stands half a channel above its own, so that no filter crosses another's wavelength on its way.
 /// Within a node transmitters, receivers and filters go bus by bus (2 r + d), in each by wavelength.

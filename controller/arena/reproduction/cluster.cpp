@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <random>
 
 #include "controller/architectures/electrical/fat_tree.hpp"
 #include "controller/architectures/electrical/ideal_switch.hpp"
+#include "controller/arena/cluster/draws.hpp"
 #include "controller/arena/reproduction/figures.hpp"
 #include "controller/arena/reproduction/topoopt_jobs.hpp"
 #include "controller/predict/engine/predictor.hpp"
@@ -64,19 +64,6 @@ struct Outcome {
 
 constexpr double kSegmentBytes = 16e6;  ///< after which a flow is hashed anew: chosen
 
-double unit(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
-
-const Kind& drawn_from(const std::vector<Kind>& kinds, std::mt19937_64& random) {
-  double left = unit(random);
-  for (const Kind& kind : kinds) {
-    left -= kind.part;
-    if (left < 0) {
-      return kind;
-    }
-  }
-  return kinds.back();
-}
-
 /// fluid: rings as fluids, flows hashed. by_round: round by round, flows hashed. no_collisions: as fluid, on a switch.
 enum class Play : std::uint8_t { fluid, by_round, no_collisions };
 
@@ -84,12 +71,14 @@ Result<void> play_trial(const std::vector<Kind>& kinds, std::uint32_t jobs, std:
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> servers(kServers);
   std::iota(servers.begin(), servers.end(), 0U);
-  for (std::uint32_t i = kServers - 1; i > 0; --i) {
-    std::swap(servers[i], servers[random() % (i + 1)]);
+  shuffle(servers, random);
+  std::vector<double> shares;
+  for (const Kind& kind : kinds) {
+    shares.push_back(kind.part);
   }
   std::vector<ClusterJob> placed;
   for (std::uint32_t job = 0; job < jobs; ++job) {
-    const Kind& kind = drawn_from(kinds, random);
+    const Kind& kind = kinds[drawn_by_share(shares, random)];
     const auto first = servers.begin() + job * kJobServers;
     placed.push_back({play == Play::by_round ? &kind.rounds : &kind.graph, {first, first + kJobServers}, kind.iterations});
     outcome.shards.push_back(kind.shard_ms);
@@ -113,17 +102,6 @@ Result<void> play_trial(const std::vector<Kind>& kinds, std::uint32_t jobs, std:
     outcome.tree.push_back(finish / 1e6 / static_cast<double>(ends.size()));
   }
   return {};
-}
-
-/// Of the sorted values, the one below or at which `part` of them lie.
-double percentile(std::vector<double> values, double part) {
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
-  return values[std::max<std::size_t>(rank, 1) - 1];
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// Without collisions a full fat-tree is a switch: nothing but the servers' own ports binds.

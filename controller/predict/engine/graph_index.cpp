@@ -59,11 +59,17 @@ void add_families(const TaskGraph& graph, GraphIndex& index) {
 void add_waits(const TaskGraph& graph, GraphIndex& index) {
   index.waits.assign(index.first_slot.back(), 0);
   index.task_waits.assign(graph.tasks.size(), 0);
+  index.awaited_whole.assign(graph.tasks.size(), graph.dependence == Dependence::whole ? 1 : 0);
+  for (std::uint32_t task = 0; task < graph.is_awaited_whole.size(); ++task) {
+    if (graph.is_awaited_whole[task]) {
+      index.awaited_whole[task] = 1;
+    }
+  }
   for (std::uint32_t before = 0; before < graph.tasks.size(); ++before) {
     const FamilySlots& from = index.slots(graph, before);
     for (const std::uint32_t after : graph.successors_of(before)) {
-      ++index.task_waits[after];
-      if (graph.dependence == Dependence::whole) {
+      if (index.awaited_whole[before] != 0) {
+        ++index.task_waits[after];
         continue;
       }
       const FamilySlots& to = index.slots(graph, after);

@@ -31,7 +31,8 @@ struct GraphIndex {
   std::vector<std::uint32_t> first_slot;      ///< tasks + 1
   std::vector<std::uint32_t> first_run;       ///< tasks + 1: groups of communicate tasks
   std::vector<std::uint32_t> waits;           ///< by slot: predecessors that have something on its node
-  std::vector<std::uint32_t> task_waits;      ///< by task: predecessors (Dependence::whole)
+  std::vector<std::uint32_t> task_waits;      ///< by task: predecessors that are awaited whole
+  std::vector<std::uint8_t> awaited_whole;    ///< by task
   std::vector<std::uint32_t> parts_of_slot;   ///< by slot: members
   std::vector<std::uint32_t> first_in_queue;  ///< queues + 1
   std::vector<std::uint32_t> queued_parts;    ///< communicate parts by queue (node and stream), task order

@@ -34,13 +34,18 @@ void Medium::reserve(std::size_t transfers) {
 }
 
 std::uint32_t Medium::keep(const Flight& flight) {
+  auto index = static_cast<std::uint32_t>(flights_.size());
   if (free_flights_.empty()) {
     flights_.push_back(flight);
-    return static_cast<std::uint32_t>(flights_.size() - 1);
+  } else {
+    index = free_flights_.back();
+    free_flights_.pop_back();
+    flights_[index] = flight;
   }
-  const std::uint32_t index = free_flights_.back();
-  free_flights_.pop_back();
-  flights_[index] = flight;
+  if (segment_bytes_ > 0) {  // a fluid's is all on its way at once
+    rests_.resize(flights_.size());
+    rests_[index] = {};
+  }
   return index;
 }
 
@@ -66,7 +71,6 @@ bool Medium::go_on(double now, std::uint32_t flight) {
 bool Medium::send(double now, std::uint32_t from, std::uint32_t to, double bytes, const Flight& flight) {
   if (segment_bytes_ > 0) {
     const std::uint32_t kept = keep(flight);
-    rests_.resize(std::max<std::size_t>(rests_.size(), kept + 1));
     rests_[kept] = {from, to, 0, network_->packets.on_wire(bytes)};
     return go_on(now, kept);
   }

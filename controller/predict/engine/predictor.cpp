@@ -139,14 +139,16 @@ void Predictor::pass_on(double now, std::uint32_t part) {
     }
     ready(now, after, its_slot);
   };
-  if (graph_->dependence == Dependence::whole) {
+  if (index_->awaited_whole[task] != 0) {
     if (--task_left_[task] > 0) {
       return;
     }
     for (const std::uint32_t after : graph_->successors_of(task)) {
       if (--task_waits_[after] == 0) {
         for (std::uint32_t i = 0; i < index_->slots(*graph_, after).node_of_slot.size(); ++i) {
-          wake(after, i);
+          if (slot_waits_[index_->first_slot[after] + i] == 0) {
+            wake(after, i);
+          }
         }
       }
     }
@@ -158,7 +160,7 @@ void Predictor::pass_on(double now, std::uint32_t part) {
   const std::uint32_t node = slots.node_of_slot[slot];
   for (const std::uint32_t after : graph_->successors_of(task)) {
     const std::uint32_t its_slot = slot_of(index_->slots(*graph_, after), node);
-    if (its_slot != kNoSlot && --slot_waits_[index_->first_slot[after] + its_slot] == 0) {
+    if (its_slot != kNoSlot && --slot_waits_[index_->first_slot[after] + its_slot] == 0 && task_waits_[after] == 0) {
       wake(after, its_slot);
     }
   }
@@ -293,8 +295,7 @@ void Predictor::begin_tasks() {
   for (std::uint32_t task = 0; task < graph_->tasks.size(); ++task) {
     const std::uint32_t first = index_->first_slot[task];
     for (std::uint32_t slot = 0; first + slot < index_->first_slot[task + 1]; ++slot) {
-      const bool waits = graph_->dependence == Dependence::whole ? task_waits_[task] > 0 : slot_waits_[first + slot] > 0;
-      if (!waits && index_->waits[first + slot] == 0) {
+      if (index_->task_waits[task] == 0 && index_->waits[first + slot] == 0) {
         ready(0, task, slot);
       }
     }

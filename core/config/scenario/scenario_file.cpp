@@ -480,7 +480,7 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, const F
   const YamlNode& root = *document.value;
   ErrorList errors(path.string());
   YamlMap map(root, "the file", errors);
-  const std::array<std::string, 5> file_kinds{"fabric", "scenario", "faults", "calibration", "model"};
+  const std::array<std::string, 7> file_kinds{"fabric", "scenario", "faults", "calibration", "model", "cluster", "prices"};
   const auto kind = map.word("kind", file_kinds, Rule::required);
   if (!kind) {
     return errors.sorted();
@@ -491,8 +491,11 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, const F
   if (*kind == 3) {
     return read_calibration(path, root, words == nullptr ? std::vector<std::string>{} : words->calibration).errors;
   }
-  if (*kind == 4) {
-    return words == nullptr || !words->model ? std::vector<ConfigError>{} : words->model(path, root);
+  if (*kind >= 4) {  // other rooms read these
+    static const ScenarioWords kNone;
+    const ScenarioWords& readers = words == nullptr ? kNone : *words;
+    const auto& reader = *kind == 4 ? readers.model : *kind == 5 ? readers.cluster : readers.prices;
+    return reader ? reader(path, root) : std::vector<ConfigError>{};
   }
   return *kind == 0 ? read_fabric(path.string(), root, kinds).errors
                     : ScenarioReader(path, root, kinds, {}, words).read().errors;

@@ -26,6 +26,9 @@ struct ScenarioWords {
       job;
   /// What is wrong with a model file (`kind: model`).
   std::function<std::vector<ConfigError>(const std::filesystem::path& path, const YamlNode& root)> model{};
+  /// The same of files that `loom arena` takes: a cluster with its jobs (`kind: cluster`), prices (`kind: prices`).
+  std::function<std::vector<ConfigError>(const std::filesystem::path& path, const YamlNode& root)> cluster{};
+  std::function<std::vector<ConfigError>(const std::filesystem::path& path, const YamlNode& root)> prices{};
 };
 
 }  // namespace loom

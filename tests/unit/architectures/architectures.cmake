@@ -20,3 +20,6 @@ loom_test(sip_ml_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/ring_oracle_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_ocs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/sip_strategy_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_profile_file_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sip_episode_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mordia_test.cpp
   LINKS loom_arena loom_ring_oracle)
+loom_test(cluster_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/cluster_study_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cluster_file_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cost_test.cpp
+  LINKS loom_arena loom_config)

@@ -8,4 +8,4 @@ loom_test(config_test
     ${CMAKE_CURRENT_LIST_DIR}/config_scenario_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_schema_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_faults_test.cpp
-  LINKS loom_architectures loom_config nlohmann_json::nlohmann_json)
+  LINKS loom_arena loom_architectures loom_config nlohmann_json::nlohmann_json)

@@ -10,6 +10,8 @@
 #include <set>
 
 #include "controller/architectures/registry.hpp"
+#include "controller/arena/cluster/cluster_file.hpp"
+#include "controller/arena/cost/prices.hpp"
 #include "controller/workload/import/model_file.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
@@ -152,7 +154,8 @@ std::vector<fs::path> committed(const std::string& folder) {
 TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
   for (const auto& [folder, kind] :
        {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"}, std::pair{"faults", "faults"},
-        std::pair{"calibration", "calibration"}, std::pair{"models", "model"}}) {
+        std::pair{"calibration", "calibration"}, std::pair{"models", "model"}, std::pair{"clusters", "cluster"},
+        std::pair{"prices", "prices"}}) {
     const Json schema = schema_of(kind);
     const auto files = committed(folder);
     CHECK_FALSE(files.empty());
@@ -201,7 +204,7 @@ Received listen(const std::vector<ConfigError>& errors) {
   Received received;
   static const std::regex kUnknown("unknown key 'zzz' .*\\(known: (.*)\\)");
   static const std::regex kMissing(" lacks the key '([a-z_]+)'");
-  static const std::regex kOneOf("found 'zzz'; expected one of: ([a-z_, ]*)");
+  static const std::regex kOneOf("found 'zzz'; expected one of: ([a-z0-9_, ]*)");
   for (const ConfigError& error : errors) {
     std::smatch match;
     if (std::regex_search(error.message, match, kUnknown)) {
@@ -222,8 +225,10 @@ Received ask(const std::string& text) {
   const auto document = read_yaml(path);
   REQUIRE(document);
   const auto is_of = [&](const char* kind) { return text.find(std::string("kind: ") + kind + "\n") != std::string::npos; };
-  const Received received = listen(is_of("scenario") ? load_scenario(path, all_fabric_kinds()).errors
-                                   : is_of("model")  ? check_model_file(path, *document.value)
+  const Received received = listen(is_of("scenario")  ? load_scenario(path, all_fabric_kinds()).errors
+                                   : is_of("model")   ? check_model_file(path, *document.value)
+                                   : is_of("cluster") ? read_cluster(path, *document.value).errors
+                                   : is_of("prices")  ? read_prices(path, *document.value).errors
                                    : is_of("faults") || is_of("calibration")
                                        ? check_config(path, all_fabric_kinds())
                                        : read_fabric(path.string(), *document.value, all_fabric_kinds()).errors);
@@ -261,6 +266,29 @@ TEST_CASE("the_model_schema_and_the_reader_know_the_same_keys") {
   const std::string head = "schema_version: 1\nkind: model\n";
   agree(schema, head + "zzz: 1\n", {"schema_version", "kind"});
   agree(schema.at("properties").at("layers").at("items"), head + "name: m\nlayers: [{zzz: 1}]\n", {});
+}
+
+TEST_CASE("the_cluster_schema_and_the_reader_know_the_same_keys") {
+  const Json schema = schema_of("cluster");
+  const Json& keys = schema.at("properties");
+  const std::string head = "schema_version: 1\nkind: cluster\nservers: 4\ncount: 1\n";
+  agree(schema, head + "zzz: 1\n", {"schema_version", "kind", "servers", "count"});
+  agree(keys.at("jobs").at("items"), head + "jobs: [{zzz: 1}]\n", {});
+  const std::string rest = head + "jobs: []\n";
+  agree(keys.at("failures"), rest + "failures: {zzz: 1}\n", {});
+  const Json& arrivals = keys.at("arrivals").at("oneOf").at(1);
+  agree(arrivals, rest + "arrivals: {zzz: 1}\n", {});
+  agree(arrivals.at("properties").at("poisson"), rest + "arrivals: {poisson: {zzz: 1}}\n", {});
+}
+
+TEST_CASE("the_price_schema_and_the_reader_know_the_same_keys_and_parts") {
+  const Json schema = schema_of("prices");
+  const Json& row = schema.at("properties").at("parts").at("items");
+  const std::string head = "schema_version: 1\nkind: prices\n";
+  agree(schema, head + "zzz: 1\n", {"schema_version", "kind"});
+  agree(row, head + "name: p\nparts: [{zzz: 1}]\n", {});
+  CHECK(ask(head + "name: p\nparts: [{part: zzz, price: 1, source: s}]\n").words ==
+        row.at("properties").at("part").at("enum").get<Words>());
 }
 
 TEST_CASE("the_fabric_schema_and_the_reader_know_the_same_keys") {
