@@ -106,9 +106,12 @@ void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanR
     return;
   }
   const auto nodes = static_cast<std::uint32_t>(inputs.fabric->nodes.size());
-  planned.drawing = account.rings.empty() ? draw(drawing_of(result.plan.circuits, nodes, title))
-                                          : draw(RingsDrawing{title + ": wavelengths lit on each segment", account.rings,
-                                                              account.ring_load, account.ring_channels});
+  if (account.rings.empty()) {
+    planned.drawing = picture_of(drawing_of(result.plan.circuits, nodes, title));
+    return;
+  }
+  planned.drawing = picture_of(
+      RingsDrawing{title + ": wavelengths lit on each segment", account.rings, account.ring_load, account.ring_channels});
 }
 
 /// Each job over the schedule that it would be lit with, by the prediction that a lab's report has.
@@ -224,8 +227,14 @@ Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, con
     print_note("wiring listed in " + order.wiring);
   }
   if (!order.plot.empty()) {
-    LOOM_TRY(write_figure(order.plot, planned.drawing));
-    print_note("drawn to " + order.plot);
+    LOOM_ASSERT(planned.drawing.has_value());
+    Picture picture = *planned.drawing;
+    picture.drawing.caption = planned.answer.assumptions;
+    const auto written = write(plot_files(order), picture);
+    if (!written) {
+      return std::unexpected(written.error());
+    }
+    print_note(*written);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/plan/answer.hpp"
@@ -17,7 +18,7 @@ namespace loom::cli {
 /// What a way of planning hands back.
 struct Planned {
   PlanAnswer answer;
-  std::string drawing;                       ///< SVG; empty unless asked for
+  std::optional<Picture> drawing{};          ///< only if asked for
   std::shared_ptr<const PlanResult> result;  ///< null: not lowered, so there is nothing to save
   PlanTable links{};
 };

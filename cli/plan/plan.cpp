@@ -116,15 +116,33 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : std::vector<std::string>{};
   answered.hints = better_switches(demand, *options, link, account->wire.seconds);
   planned.links = circuit_table(*topology, link);
-  planned.drawing =
-      order.plot.empty() ? "" : draw(drawing_of(*topology, format_text("topoopt: {} on {}", job.spec.name, answered.fabric)));
+  if (!order.plot.empty()) {
+    planned.drawing = picture_of(drawing_of(*topology, format_text("topoopt: {} on {}", job.spec.name, answered.fabric)));
+  }
   return planned;
 }
 
 }  // namespace
 
+PictureFiles plot_files(const PlanCommand& order) { return {"--plot", order.plot, "", !order.no_caption}; }
+
+Result<void> check_pictures(const PlanCommand& order) {
+  if (order.plot.empty()) {
+    return {};
+  }
+  LOOM_TRY(check(plot_files(order)));
+  for (const std::string& other : {order.output, order.links, order.forwarding, order.wiring, order.search.save}) {
+    if (!other.empty() && (other == order.plot || other == data_path(order.plot))) {
+      return fail(ErrorCode::invalid_argument,
+                  format_text("{}: --plot {} writes this file too, name another one", other, order.plot));
+    }
+  }
+  return {};
+}
+
 Result<PlanAnswer> answer_to(const PlanCommand& order) {
   LOOM_TRY(check_no_search(order));
+  LOOM_TRY(check_pictures(order));
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -154,6 +172,9 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
 
 int plan(const Globals& globals, const PlanCommand& order) {
   if (order.search.wanted || !order.search.resume.empty()) {
+    if (const auto lawful = check_pictures(order); !lawful) {
+      return give_up(lawful.error(), "loom plan --help");
+    }
     return search_of(order) == StrategySearch::time_to_accuracy ? plan_by_accuracy(globals, order)
                                                                 : plan_by_search(globals, order);
   }
@@ -188,7 +209,8 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--links", order.links, "Write a row a circuit: ends, stage, timeslot, ports, wavelength (.csv or .json)");
   verb->add_option("--forwarding", order.forwarding, "Write a row a pair that others pass bytes on for (.csv or .json)");
   verb->add_option("--wiring", order.wiring, "Write a row a wire of patch panels and circuit switches (.csv or .json)");
-  verb->add_option("--plot", order.plot, "Write an SVG or PDF of the topology");
+  verb->add_option("--plot", order.plot, "Write an SVG or PDF of the topology, and its CSV beside it");
+  verb->add_flag("--no-caption", order.no_caption, "No assumptions below pictures: FILE.caption.txt has them");
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;
