@@ -52,14 +52,16 @@ struct PlanCommand {
   std::string forwarding;   ///< file of who passes on what
   std::string wiring;       ///< file of what switches and panels hold
   std::string plot;         ///< SVG or PDF file
+  std::string occupancy;    ///< SVG or PDF file: who holds the wavelengths of rings
   bool no_caption = false;  ///< of pictures: it is a file beside them instead
   std::string deadline;     ///< empty: none
   bool explain = false;
   SearchCommand search;
 };
 
-/// Where --plot goes.
+/// Where --plot and --occupancy go.
 PictureFiles plot_files(const PlanCommand& order);
+PictureFiles occupancy_files(const PlanCommand& order);
 
 /// Before anything is planned. Errors: those of check(PictureFiles); invalid_argument (two outputs into one file).
 Result<void> check_pictures(const PlanCommand& order);
