@@ -221,6 +221,7 @@ nlohmann::ordered_json json_of(const Round& round) {
     entry["compute_ms"] = milliseconds(row.compute);
     entry["exposed_comm_ms"] = milliseconds(row.exposed);
     entry["dark_ms"] = milliseconds(row.dark);
+    entry["lane"] = lane_json(row.lane);
     entry["circuits_touched"] = row.circuits;
     entry["topology_changes"] = row.changes;
     entry["utilisation"] = row.utilisation;
@@ -280,24 +281,42 @@ PicturedRound pictured(const Round& round, const ArenaCommand& order) {
 
 PictureFiles bars_files(const ArenaCommand& order) { return {"--plot", order.plot, order.csv, !order.no_caption}; }
 
+PictureFiles lanes_files(const ArenaCommand& order) { return {"--gantt", order.gantt, "", !order.no_caption}; }
+
+bool wants_bars(const ArenaCommand& order) { return !order.plot.empty() || !order.csv.empty(); }
+
 /// Whatever pictures were asked for, before anything is played.
 Result<void> check_pictures(const ArenaCommand& order) {
-  if (!order.plot.empty() || !order.csv.empty()) {
+  if (wants_bars(order)) {
     LOOM_TRY(check(bars_files(order)));
   }
+  if (order.gantt.empty()) {
+    return {};
+  }
+  LOOM_TRY(check(lanes_files(order)));
+  const std::string csv = order.csv.empty() && !order.plot.empty() ? data_path(order.plot) : order.csv;
+  if (order.gantt == order.plot || data_path(order.gantt) == csv) {
+    return fail(ErrorCode::invalid_argument, format_text("--gantt {} and --plot would write one file, {}: name another one",
+                                                         order.gantt, order.gantt == order.plot ? order.plot : csv));
+  }
+  return {};
+}
+
+Result<void> write_noted(const PictureFiles& files, const Picture& picture) {
+  const auto written = write(files, picture);
+  if (!written) {
+    return std::unexpected(written.error());
+  }
+  print_note(*written);
   return {};
 }
 
 Result<void> write_pictures(const Round& round, const ArenaCommand& order) {
   const PicturedRound of = pictured(round, order);
-  if (!order.plot.empty() || !order.csv.empty()) {
-    const auto written = write(bars_files(order), bars_of(of));
-    if (!written) {
-      return std::unexpected(written.error());
-    }
-    print_note(*written);
+  if (wants_bars(order)) {
+    LOOM_TRY(write_noted(bars_files(order), bars_of(of)));
   }
-  return {};
+  return order.gantt.empty() ? Result<void>{} : write_noted(lanes_files(order), lanes_of(of));
 }
 
 }  // namespace
@@ -370,6 +389,8 @@ void add_arena(CLI::App& app, CommandLine& line) {
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
   verb->add_option("--plot", options.plot, "Write an SVG or PDF: a bar a fabric, and its CSV beside it");
   verb->add_option("--csv", options.csv, "Write the bars' figures; beside --plot's file if not named");
+  verb->add_option("--gantt", options.gantt,
+                   "Write an SVG or PDF: what one node does over an iteration, a lane a fabric, and its CSV beside it");
   verb->add_flag("--no-caption", options.no_caption, "No assumptions below pictures: FILE.caption.txt has them");
   verb->add_option("--seeds", options.seeds, "Play fabrics that leave something to chance under so many seeds: mean and 95 %")
       ->check(CLI::Range(1, 1000))

@@ -22,6 +22,7 @@ struct ArenaCommand {
   std::uint32_t seeds = 1;  ///< of whatever a fabric leaves to chance
   std::string plot;         ///< SVG or PDF file
   std::string csv;          ///< the figures behind it; empty: beside it
+  std::string gantt;        ///< SVG or PDF file: a lane a fabric
   bool no_caption = false;  ///< of pictures: it is a file beside them instead
 };
 

@@ -1,6 +1,8 @@
-// The arena's rows as pictures: bars, and the caption that says what they assume. Reads rows and decides nothing.
+// The arena's rows as pictures: bars, lanes of one node, and the caption that says what they assume. Reads rows and decides
+// nothing.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -25,5 +27,11 @@ struct PicturedRound {
 
 /// Every fabric a bar. One that was refused is named in the caption with its reason.
 Picture bars_of(const PicturedRound& round);
+
+/// Every fabric the lane of one node over one iteration; one that was refused has a lane with its reason.
+Picture lanes_of(const PicturedRound& round);
+
+/// The node of a row's lane in milliseconds, by what it did; null without a lane.
+nlohmann::ordered_json lane_json(const NodeLane& lane);
 
 }  // namespace loom::cli
