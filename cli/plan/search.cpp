@@ -247,9 +247,10 @@ Result<void> finish_files(const PlanCommand& order, const SearchInputs& inputs, 
     print_note("circuits listed in " + order.links);
   }
   if (!order.plot.empty()) {
-    const auto written =
-        write(plot_files(order), picture_of(drawing_of(found.topology, format_text("{}, degree {}", outcome.search.model,
-                                                                                   outcome.search.options.finder.degree))));
+    Picture picture = picture_of(
+        drawing_of(found.topology, format_text("{}, degree {}", outcome.search.model, outcome.search.options.finder.degree)));
+    picture.drawing.caption = inputs.assumptions;
+    const auto written = write(plot_files(order), picture);
     if (!written) {
       return std::unexpected(written.error());
     }

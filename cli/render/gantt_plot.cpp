@@ -134,8 +134,13 @@ svg::Drawing draw(const GanttChart& gantt) {
   RowsCanvas canvas(scale_end(std::move(ends)), labels, notes);
   canvas.title(gantt.title);
   std::vector<std::pair<std::string, std::string_view>> legend;
-  for (const GanttSeries& series : gantt.series) {
-    legend.emplace_back(series.name, series.colour);
+  for (std::size_t i = 0; i < gantt.series.size(); ++i) {
+    const auto is_used = [i](const GanttLane& lane) {
+      return std::ranges::find(lane.spans, i, &GanttSpan::series) != lane.spans.end();
+    };
+    if (std::ranges::any_of(gantt.lanes, is_used)) {
+      legend.emplace_back(gantt.series[i].name, gantt.series[i].colour);
+    }
   }
   canvas.legend(legend);
   const double top = canvas.y();

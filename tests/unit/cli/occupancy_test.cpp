@@ -111,6 +111,10 @@ TEST_CASE("the_map_s_cells_are_the_hops_of_the_plan_s_circuits_and_no_cell_is_he
     fullest = std::max(fullest, held);
   }
   CHECK(answered->occupancy->fullest_held == fullest);
+  std::ifstream picture(files.picture);
+  const std::string svg{std::istreambuf_iterator<char>(picture), {}};
+  CHECK(svg.find("nan") == std::string::npos);
+  REQUIRE(pdf_of(svg));  // librsvg reads it, so that it is well-formed
 }
 
 RingOccupancy map_of(std::uint32_t nodes) {
