@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 9> kCommands{"arena",   "config",    "fabric", "import",  "plan",
                                                     "predict", "reproduce", "sim",    "workload"};
-constexpr std::array<std::string_view, 9> kWritten{"--plot",  "--csv",    "--links", "--forwarding", "--wiring",
-                                                   "--trace", "--output", "-o",      "--save"};
+constexpr std::array<std::string_view, 11> kWritten{"--plot",   "--csv", "--links", "--forwarding", "--wiring",   "--trace",
+                                                    "--output", "-o",    "--save",  "--gantt",      "--occupancy"};
 constexpr std::size_t kReferringBytesMax = std::size_t{4} << 20U;  ///< of a file that may name others
 
 /// The part of an argument that may be a path, and what names it.

@@ -13,11 +13,10 @@
 #include "cli/lab/interrupt.hpp"
 #include "cli/offline/cluster.hpp"
 #include "cli/offline/costs.hpp"
+#include "cli/offline/arena_pictures.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"
-#include "cli/render/bar_plot.hpp"
-#include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/arena.hpp"
 #include "controller/arena/seeds.hpp"
@@ -237,6 +236,7 @@ nlohmann::ordered_json json_of(const Round& round) {
     entry["compute_ms"] = milliseconds(row.compute);
     entry["exposed_comm_ms"] = milliseconds(row.exposed);
     entry["dark_ms"] = milliseconds(row.dark);
+    entry["lane"] = lane_json(row.lane);
     entry["circuits_touched"] = row.circuits;
     entry["topology_changes"] = row.changes;
     entry["utilisation"] = row.utilisation;
@@ -284,62 +284,56 @@ void print_all(const Globals& globals, const std::vector<Round>& rounds, const A
   print(object);
 }
 
-/// Every fabric a bar, and a lane for compute and one for communication below.
-std::pair<BarChart, GanttChart> charts_of(const Round& round, const ArenaCommand& order) {
-  BarChart bars;
-  bars.title =
-      format_text("{} on {} nodes at {} a node{}", round.workload, round.nodes, order.bandwidth,
-                  round.calibration.empty() ? " (uncalibrated)" : format_text(" (calibrated by {})", round.calibration));
-  bars.unit = "ms";
-  bars.series = {"compute", "exposed communication", "dark"};
-  bars.caption = round.workload_assumptions;
-  GanttChart gantt;
-  gantt.title = "One iteration on the busiest node: when it computes, when it communicates";
-  gantt.unit = "ms";
-  const auto ideal = ideal_of(round);
+PicturedRound pictured(const Round& round, const ArenaCommand& order) {
+  PicturedRound of;
+  of.title = format_text("{} on {} nodes at {} a node{}", round.workload, round.nodes, order.bandwidth,
+                         round.calibration.empty() ? " (uncalibrated)" : format_text(" (calibrated by {})", round.calibration));
+  of.ideal_ms = ideal_of(round).value_or(0);
+  of.assumptions = round.workload_assumptions;
   for (const Standing& standing : round.standings) {
-    if (!standing.row) {
-      bars.caption.push_back(format_text("Not played: {}: {}", standing.fabric, standing.refusal));
-      continue;
-    }
-    const ArenaRow& row = *standing.row;
-    const double dark = milliseconds(std::min(row.dark, row.exposed));
-    bars.bars.push_back({label_of(row.fabric, row.qualifier),
-                         {{milliseconds(row.compute), 0}, {milliseconds(row.exposed) - dark, 1}, {dark, 2}},
-                         format_text("{} ms{}", fixed(milliseconds(row.iteration), 1),
-                                     ideal ? format_text(", {}x", fixed(milliseconds(row.iteration) / *ideal, 2)) : "")});
-    for (const std::string& assumption : row.assumptions) {
-      bars.caption.push_back(assumption.starts_with(row.fabric) ? assumption : row.fabric + ": " + assumption);
-    }
-    GanttLane compute{row.fabric + ", compute", {}};
-    GanttLane communication{row.fabric + ", comm.", {}};
-    for (const ArenaSpan& span : row.busiest) {
-      (span.is_compute ? compute : communication)
-          .spans.push_back({milliseconds(span.start), milliseconds(span.finish), span.is_compute ? 0U : 1U, span.name});
-    }
-    for (GanttLane* lane : {&compute, &communication}) {
-      if (!lane->spans.empty()) {
-        gantt.lanes.push_back(std::move(*lane));
-      }
-    }
+    of.fabrics.push_back({standing.fabric, standing.row ? &*standing.row : nullptr, standing.refusal});
   }
-  bars.caption.emplace_back(
-      "Lanes: dark time is part of communication there; the bars sum it, they do not say when it was. What is predicted "
-      "from a schedule says when it communicates alone.");
-  return {std::move(bars), std::move(gantt)};
+  return of;
 }
 
-bool write_plot(const Round& round, const ArenaCommand& order) {
-  const auto [bars, gantt] = charts_of(round, order);
-  const std::string data = !order.csv.empty() ? order.csv : data_path(order.plot);
-  auto written = order.plot.empty() ? Result<void>{} : write_figure(order.plot, draw(bars, gantt));
-  written = written ? write_figure(data, csv_of(bars)) : written;
-  if (!written) {
-    complain(written.error().message, "give --plot and --csv paths that can be written");
-    return false;
+PictureFiles bars_files(const ArenaCommand& order) { return {"--plot", order.plot, order.csv, !order.no_caption}; }
+
+PictureFiles lanes_files(const ArenaCommand& order) { return {"--gantt", order.gantt, "", !order.no_caption}; }
+
+bool wants_bars(const ArenaCommand& order) { return !order.plot.empty() || !order.csv.empty(); }
+
+/// Whatever pictures were asked for, before anything is played.
+Result<void> check_pictures(const ArenaCommand& order) {
+  if (wants_bars(order)) {
+    LOOM_TRY(check(bars_files(order)));
   }
-  print_note(order.plot.empty() ? "listed in " + data : format_text("drawn to {}, its figures in {}", order.plot, data));
-  return true;
+  if (order.gantt.empty()) {
+    return {};
+  }
+  LOOM_TRY(check(lanes_files(order)));
+  const std::string csv = order.csv.empty() && !order.plot.empty() ? data_path(order.plot) : order.csv;
+  if (order.gantt == order.plot || data_path(order.gantt) == csv) {
+    return fail(ErrorCode::invalid_argument, format_text("--gantt {} and --plot would write one file, {}: name another one",
+                                                         order.gantt, order.gantt == order.plot ? order.plot : csv));
+  }
+  return {};
+}
+
+Result<void> write_noted(const PictureFiles& files, const Picture& picture) {
+  const auto written = write(files, picture);
+  if (!written) {
+    return std::unexpected(written.error());
+  }
+  print_note(*written);
+  return {};
+}
+
+Result<void> write_pictures(const Round& round, const ArenaCommand& order) {
+  const PicturedRound of = pictured(round, order);
+  if (wants_bars(order)) {
+    LOOM_TRY(write_noted(bars_files(order), bars_of(of)));
+  }
+  return order.gantt.empty() ? Result<void>{} : write_noted(lanes_files(order), lanes_of(of));
 }
 
 }  // namespace
@@ -355,6 +349,9 @@ std::string arena_fabrics() {
 int arena(const Globals& globals, const ArenaCommand& order) {
   if (!order.cluster.empty()) {
     return study_cluster_file(globals, order);
+  }
+  if (const auto lawful = check_pictures(order); !lawful) {
+    return give_up(lawful.error(), "loom arena --help");
   }
   std::optional<Calibration> calibration;
   if (!order.calibration.empty()) {
@@ -390,8 +387,8 @@ int arena(const Globals& globals, const ArenaCommand& order) {
   }
   const std::vector<Round> rounds = comparison.rounds();
   print_all(globals, rounds, order, false);
-  if (!(order.plot.empty() && order.csv.empty()) && !write_plot(rounds.back(), order)) {
-    return kFailed;
+  if (const auto written = write_pictures(rounds.back(), order); !written) {
+    return give_up(written.error(), "loom arena --help");
   }
   const bool is_partial = std::any_of(rounds.begin(), rounds.end(), [](const Round& round) {
     return std::any_of(round.standings.begin(), round.standings.end(), [](const Standing& each) { return !each.row; });
@@ -410,8 +407,11 @@ void add_arena(CLI::App& app, CommandLine& line) {
   verb->add_option("--fabrics,--fabric", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
   verb->add_option("--set", options.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
-  verb->add_option("--plot", options.plot, "Write an SVG or PDF: bars, and a Gantt chart of one iteration");
+  verb->add_option("--plot", options.plot, "Write an SVG or PDF: a bar a fabric, and its CSV beside it");
   verb->add_option("--csv", options.csv, "Write the bars' figures; beside --plot's file if not named");
+  verb->add_option("--gantt", options.gantt,
+                   "Write an SVG or PDF: what one node does over an iteration, a lane a fabric, and its CSV beside it");
+  verb->add_flag("--no-caption", options.no_caption, "No assumptions below pictures: FILE.caption.txt has them");
   verb->add_option("--seeds", options.seeds, "Play fabrics that leave something to chance under so many seeds: mean and 95 %")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

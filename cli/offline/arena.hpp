@@ -25,6 +25,8 @@ struct ArenaCommand {
   std::string cluster;      ///< file (`kind: cluster`), instead of a workload: see cluster.hpp
   std::string prices;       ///< file (`kind: prices`): what each fabric costs
   std::string equal_cost;   ///< fabric whose cost buys the electrical ones' rate; empty: all have the same rate
+  std::string gantt;        ///< SVG or PDF file: a lane a fabric
+  bool no_caption = false;  ///< of pictures: it is a file beside them instead
 };
 
 /// Names, for help.

@@ -265,7 +265,7 @@ void add_cluster_option(CLI::App& verb, ArenaCommand& options) {
   CLI::Option* cluster =
       verb.add_option("--cluster", options.cluster,
                       "Many jobs on one cluster (.yaml with kind: cluster), instead of a workload: docs/cluster.md");
-  for (const char* other : {"--workload", "--demand", "--model", "--nodes", "--bandwidth", "--calibration", "--plot"}) {
+  for (const char* other : {"--workload", "--demand", "--model", "--nodes", "--bandwidth", "--calibration", "--plot", "--gantt", "--no-caption"}) {
     cluster->excludes(verb.get_option(other));
   }
 }

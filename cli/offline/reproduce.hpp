@@ -11,7 +11,8 @@ namespace loom::cli {
 struct ReproduceCommand {
   std::vector<std::string> targets;  ///< empty: all
   std::string data;                  ///< folder with traces/topoopt and measures; empty: ./data, if there is one
-  std::string plot;                  ///< SVG of T10's sweep; empty: none
+  std::string plot;                  ///< SVG or PDF of T10's sweep; empty: none
+  bool no_caption = false;           ///< of pictures: it is a file beside them instead
   std::string sweep;                 ///< folder for the drawings of T13's and T14's sweeps; empty: none, and no tables
 };
 

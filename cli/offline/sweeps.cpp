@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/render/line_plot.hpp"
@@ -119,13 +118,15 @@ nlohmann::ordered_json as_json(const Sweep& sweep) {
   return object;
 }
 
-std::string drawing_of(const Sweep& sweep) {
+Picture picture_of(const Sweep& sweep) {
   LineChart chart;
+  std::vector<std::string> places;
   chart.title = sweep.title;
   chart.x_label = sweep.x_label;
   chart.y_label = sweep.y_label;
   chart.has_log_y = sweep.has_log_y;
   for (const double place : sweep.places) {
+    places.push_back(svg::exact(place));
     chart.positions.push_back(sweep.has_log_x ? std::log10(place) : place);
     chart.places.push_back(sweep.has_log_x && !is_power_of_ten(place) ? "" : number("%g", place));
   }
@@ -138,24 +139,25 @@ std::string drawing_of(const Sweep& sweep) {
   chart.band_most = sweep.band_most;
   chart.band = sweep.band;
   chart.caption = sweep.assumptions;
-  return draw(chart);
+  return {draw(chart), csv_of(chart, places)};
 }
 
-Result<std::vector<std::string>> write_drawings(const std::string& folder, const std::vector<Sweep>& sweeps) {
+Result<std::vector<std::string>> write_drawings(const std::string& folder, const std::vector<Sweep>& sweeps, bool has_caption) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  std::vector<std::string> paths;
+  std::vector<std::string> notes;
   for (const Sweep& sweep : sweeps) {
-    const std::string path = (std::filesystem::path(folder) / format_text("{}-{}.svg", sweep.target, sweep.name)).string();
-    std::ofstream file(path, std::ios::binary);
-    file << drawing_of(sweep);
-    file.flush();
-    if (!file) {
-      return fail(ErrorCode::storage, "cannot write " + path);
+    const Picture picture = picture_of(sweep);
+    const std::string name = (std::filesystem::path(folder) / format_text("{}-{}", sweep.target, sweep.name)).string();
+    for (const char* ending : {".svg", ".pdf"}) {
+      auto written = write({"--sweep", name + ending, "", has_caption}, picture);
+      if (!written) {
+        return std::unexpected(std::move(written).error());
+      }
+      notes.push_back(*std::move(written));
     }
-    paths.push_back(path);
   }
-  return paths;
+  return notes;
 }
 
 }  // namespace loom::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/render/figure.hpp"
 #include "controller/arena/reproduction/sweep.hpp"
 #include "core/result.hpp"
 
@@ -21,9 +22,11 @@ Result<std::vector<Sweep>> sweeps_of(const std::string& target);
 
 std::string table_of(const Sweep& sweep);
 nlohmann::ordered_json as_json(const Sweep& sweep);
-std::string drawing_of(const Sweep& sweep);
+Picture picture_of(const Sweep& sweep);
 
-/// Every drawing as FOLDER/TARGET-NAME.svg, the folder made if need be; the paths. Errors: storage, naming the path.
-Result<std::vector<std::string>> write_drawings(const std::string& folder, const std::vector<Sweep>& sweeps);
+/// Every drawing as FOLDER/TARGET-NAME.svg, .pdf and .csv, the folder made if need be; what was written, for people. Errors:
+/// storage, naming the path.
+Result<std::vector<std::string>> write_drawings(const std::string& folder, const std::vector<Sweep>& sweeps,
+                                                bool has_caption = true);
 
 }  // namespace loom::cli

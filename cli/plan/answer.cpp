@@ -79,6 +79,13 @@ nlohmann::ordered_json json_of(const PlanAnswer& answered) {
                                       {"compute_ms", milliseconds_of(each.compute)}});
     }
   }
+  if (answered.occupancy) {
+    object["occupancy"] = {{"held", answered.occupancy->held},
+                           {"cells", answered.occupancy->cells},
+                           {"share", answered.occupancy->share()},
+                           {"fullest_held", answered.occupancy->fullest_held},
+                           {"fullest_of", answered.occupancy->fullest_of}};
+  }
   object["assumptions"] = answered.assumptions;
   if (!answered.hints.empty()) {
     object["hints"] = answered.hints;
@@ -99,6 +106,11 @@ std::string text_of(const PlanAnswer& answered) {
   add_line(text, "circuits", format_text("{}, touched {}, kept lit {}", answered.circuits, answered.touched, answered.kept));
   if (answered.wavelengths) {
     add_line(text, "wavelengths", std::to_string(*answered.wavelengths));
+  }
+  if (const auto& sums = answered.occupancy) {
+    add_line(text, "occupancy",
+             format_text("{} of {} cells (segment x wavelength) held, {} %; fullest segment {} of {} wavelengths", sums->held,
+                         sums->cells, fixed(100 * sums->share(), 1), sums->fullest_held, sums->fullest_of));
   }
   if (!answered.jumps.empty()) {
     std::string jumps;

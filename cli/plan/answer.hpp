@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/architectures/sip_ring/occupancy.hpp"
 #include "controller/plan/plan_summary.hpp"
 #include "core/time.hpp"
 
@@ -45,7 +46,8 @@ struct PlanAnswer {
   std::optional<std::uint32_t> wavelengths;  ///< lit; nothing where light has no choice of wavelength
   CertificateAnswer certificate;
   std::vector<JobSummary> jobs;
-  std::vector<IterationAnswer> iterations;  ///< in the order of the schedule; none of a topology by itself
+  std::vector<IterationAnswer> iterations;   ///< in the order of the schedule; none of a topology by itself
+  std::optional<OccupancySums> occupancy{};  ///< of rings; only if asked for
   std::vector<std::string> assumptions;
   std::vector<std::string> hints{};      ///< what would be better, and how to ask for it
   std::vector<std::string> explanation;  ///< empty unless asked for

@@ -13,6 +13,7 @@
 #include "cli/plan/saved_plan.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/figure.hpp"
+#include "cli/render/occupancy_plot.hpp"
 #include "cli/render/term.hpp"
 #include "cli/render/topology_plot.hpp"
 #include "controller/architectures/registry.hpp"
@@ -106,9 +107,45 @@ void account_for(const PlanCommand& order, const PlanInputs& inputs, const PlanR
     return;
   }
   const auto nodes = static_cast<std::uint32_t>(inputs.fabric->nodes.size());
-  planned.drawing = account.rings.empty() ? draw(drawing_of(result.plan.circuits, nodes, title))
-                                          : draw(RingsDrawing{title + ": wavelengths lit on each segment", account.rings,
-                                                              account.ring_load, account.ring_channels});
+  if (account.rings.empty()) {
+    planned.drawing = picture_of(drawing_of(result.plan.circuits, nodes, title));
+    return;
+  }
+  planned.drawing = picture_of(
+      RingsDrawing{title + ": wavelengths lit on each segment", account.rings, account.ring_load, account.ring_channels});
+}
+
+/// Before anything is planned.
+Result<void> check_rings(const PlanCommand& order, const PlanInputs& inputs) {
+  if (order.occupancy.empty()) {
+    return {};
+  }
+  const auto map = occupancy_of(*inputs.fabric, {});
+  if (!map) {
+    return fail(
+        ErrorCode::unsupported,
+        format_text("--occupancy: a map of segments is of fabrics whose circuits share rings of fibre (sip-ring); {} is "
+                    "of architecture {}",
+                    inputs.fabric->name, inputs.fabric->architecture),
+        "--links FILE.csv lists the circuits of every fabric");
+  }
+  return check(*map);
+}
+
+/// Who holds the wavelengths of the rings.
+Result<void> map_rings(const PlanCommand& order, const PlanInputs& inputs, const PlanResult& result, Planned& planned) {
+  if (order.occupancy.empty()) {
+    return {};
+  }
+  const auto map = occupancy_of(*inputs.fabric, result.schedule);
+  if (!map) {
+    return std::unexpected(map.error());
+  }
+  planned.answer.occupancy = sums_of(*map);
+  planned.occupancy =
+      Picture{draw(*map, format_text("Wavelengths of {} by segment ({})", inputs.fabric->name, result.schedule.algorithm)),
+              csv_of(*map)};
+  return {};
 }
 
 /// Each job over the schedule that it would be lit with, by the prediction that a lab's report has.
@@ -162,9 +199,22 @@ Error with_nearest(Error error, const PlanInputs& inputs) {
   return error;
 }
 
+Result<void> write_picture(const PictureFiles& files, std::optional<Picture> picture, const PlanAnswer& answered) {
+  LOOM_ASSERT(picture.has_value());
+  auto& caption = picture->drawing.caption;
+  caption.insert(caption.end(), answered.assumptions.begin(), answered.assumptions.end());
+  const auto written = write(files, *picture);
+  if (!written) {
+    return std::unexpected(written.error());
+  }
+  print_note(*written);
+  return {};
+}
+
 }  // namespace
 
 Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs) {
+  LOOM_TRY(check_rings(order, inputs));
   std::optional<BasePlan> base;
   if (!order.base.empty()) {
     auto read = read_base(order.base, inputs.fabric, inputs.algorithm);
@@ -202,6 +252,7 @@ Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs
   Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
   planned.answer.elapsed_ms = elapsed;
   account_for(order, inputs, **made, planned);
+  LOOM_TRY(map_rings(order, inputs, **made, planned));
   planned.links = order.links.empty() ? PlanTable{} : circuit_table(*inputs.fabric, (*made)->schedule);
   return planned;
 }
@@ -224,8 +275,10 @@ Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, con
     print_note("wiring listed in " + order.wiring);
   }
   if (!order.plot.empty()) {
-    LOOM_TRY(write_figure(order.plot, planned.drawing));
-    print_note("drawn to " + order.plot);
+    LOOM_TRY(write_picture(plot_files(order), planned.drawing, planned.answer));
+  }
+  if (!order.occupancy.empty()) {
+    LOOM_TRY(write_picture(occupancy_files(order), planned.occupancy, planned.answer));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/plan/answer.hpp"
@@ -17,13 +18,14 @@ namespace loom::cli {
 /// What a way of planning hands back.
 struct Planned {
   PlanAnswer answer;
-  std::string drawing;                       ///< SVG; empty unless asked for
+  std::optional<Picture> drawing{};          ///< only if asked for
   std::shared_ptr<const PlanResult> result;  ///< null: not lowered, so there is nothing to save
   PlanTable links{};
+  std::optional<Picture> occupancy{};  ///< only if asked for
 };
 
-/// On inputs.fabric. Errors: those of read_base and make_plan, saying which algorithm a fabric of another kind has; timed_out
-/// (the deadline).
+/// On inputs.fabric. Errors: unsupported (--occupancy on a fabric without rings), those of read_base and make_plan, saying
+/// which algorithm a fabric of another kind has; timed_out (the deadline).
 Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs);
 
 /// Whatever the command line asked for: circuits, tables, a drawing. Errors: storage (a file cannot be written).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "cli/command_line.hpp"
@@ -63,8 +64,11 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
                 format_text("algorithm {} wires a topology for one job; {} are named; nearest: one workload", inputs.algorithm,
                             inputs.jobs.size()));
   }
-  const std::pair<const std::string&, const char*> of_fabrics[]{
-      {order.base, "--base"}, {order.output, "-o"}, {order.forwarding, "--forwarding"}, {order.wiring, "--wiring"}};
+  const std::pair<const std::string&, const char*> of_fabrics[]{{order.base, "--base"},
+                                                                {order.output, "-o"},
+
+                                                                {order.forwarding, "--forwarding"},
+                                                                {order.wiring, "--wiring"}};
   for (const auto& [value, name] : of_fabrics) {
     if (!value.empty()) {
       return fail(ErrorCode::unsupported,
@@ -72,6 +76,10 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
                               "--fabric {}",
                               name, inputs.algorithm));
     }
+  }
+  if (!order.occupancy.empty()) {
+    return fail(ErrorCode::unsupported,
+                "--occupancy: a topology by itself has no rings of fibre that circuits share; nearest: --fabric sip-ring");
   }
   const auto options = finder_options(inputs.fabric_settings);
   if (!options) {
@@ -116,15 +124,41 @@ Result<Planned> plan_topology(const PlanCommand& order, const PlanInputs& inputs
   answered.explanation = order.explain ? explain(*account, *options, job.graph.nodes, link) : std::vector<std::string>{};
   answered.hints = better_switches(demand, *options, link, account->wire.seconds);
   planned.links = circuit_table(*topology, link);
-  planned.drawing =
-      order.plot.empty() ? "" : draw(drawing_of(*topology, format_text("topoopt: {} on {}", job.spec.name, answered.fabric)));
+  if (!order.plot.empty()) {
+    planned.drawing = picture_of(drawing_of(*topology, format_text("topoopt: {} on {}", job.spec.name, answered.fabric)));
+  }
   return planned;
 }
 
 }  // namespace
 
+PictureFiles plot_files(const PlanCommand& order) { return {"--plot", order.plot, "", !order.no_caption}; }
+
+PictureFiles occupancy_files(const PlanCommand& order) { return {"--occupancy", order.occupancy, "", !order.no_caption}; }
+
+Result<void> check_pictures(const PlanCommand& order) {
+  std::map<std::string, std::string> named{
+      {order.output, "-o"},       {order.links, "--links"},      {order.forwarding, "--forwarding"},
+      {order.wiring, "--wiring"}, {order.search.save, "--save"}, {order.search.graph, "--graph"}};
+  for (const PictureFiles& files : {plot_files(order), occupancy_files(order)}) {
+    if (files.picture.empty()) {
+      continue;
+    }
+    LOOM_TRY(check(files));
+    for (const std::string& path : {files.picture, data_path(files.picture)}) {
+      const auto [other, is_new] = named.try_emplace(path, files.option);
+      if (!is_new) {
+        return fail(ErrorCode::invalid_argument, format_text("{} {} writes {}, and so does {}: name another file", files.option,
+                                                             files.picture, path, other->second));
+      }
+    }
+  }
+  return {};
+}
+
 Result<PlanAnswer> answer_to(const PlanCommand& order) {
   LOOM_TRY(check_no_search(order));
+  LOOM_TRY(check_pictures(order));
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -154,6 +188,9 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
 
 int plan(const Globals& globals, const PlanCommand& order) {
   if (order.search.wanted || !order.search.resume.empty()) {
+    if (const auto lawful = check_pictures(order); !lawful) {
+      return give_up(lawful.error(), "loom plan --help");
+    }
     return search_of(order) == StrategySearch::time_to_accuracy ? plan_by_accuracy(globals, order)
                                                                 : plan_by_search(globals, order);
   }
@@ -188,7 +225,10 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--links", order.links, "Write a row a circuit: ends, stage, timeslot, ports, wavelength (.csv or .json)");
   verb->add_option("--forwarding", order.forwarding, "Write a row a pair that others pass bytes on for (.csv or .json)");
   verb->add_option("--wiring", order.wiring, "Write a row a wire of patch panels and circuit switches (.csv or .json)");
-  verb->add_option("--plot", order.plot, "Write an SVG or PDF of the topology");
+  verb->add_option("--plot", order.plot, "Write an SVG or PDF of the topology, and its CSV beside it");
+  verb->add_option("--occupancy", order.occupancy,
+                   "sip-ring: write an SVG or PDF of who holds which wavelength on which segment, and its CSV beside it");
+  verb->add_flag("--no-caption", order.no_caption, "No assumptions below pictures: FILE.caption.txt has them");
   verb->add_option("--deadline", order.deadline, "Stop then, e.g. 50ms; a search prints the best so far");
   verb->add_flag("--explain", order.explain, "Why this split, these jumps, this matching, these wavelengths; what binds");
   SearchCommand& search = order.search;

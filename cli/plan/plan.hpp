@@ -9,6 +9,7 @@
 
 #include "cli/options.hpp"
 #include "cli/plan/answer.hpp"
+#include "cli/render/figure.hpp"
 
 namespace CLI {
 class App;
@@ -44,17 +45,26 @@ struct PlanCommand {
   std::string fabric;                ///< file, or name of a template
   std::string bandwidth;             ///< TopoOpt without a fabric: a node's total; empty: kPlanBandwidth
   std::vector<std::string> settings;
-  std::string memory;      ///< of a node; empty: 100 GB for SiP-ML (the authors'), else not looked at
-  std::string base;        ///< saved schedule; empty: darkness
-  std::string output;      ///< file to save to
-  std::string links;       ///< file of the circuits (plan_tables.hpp), as those below
-  std::string forwarding;  ///< file of who passes on what
-  std::string wiring;      ///< file of what switches and panels hold
-  std::string plot;        ///< SVG file
-  std::string deadline;    ///< empty: none
+  std::string memory;       ///< of a node; empty: 100 GB for SiP-ML (the authors'), else not looked at
+  std::string base;         ///< saved schedule; empty: darkness
+  std::string output;       ///< file to save to
+  std::string links;        ///< file of the circuits (plan_tables.hpp), as those below
+  std::string forwarding;   ///< file of who passes on what
+  std::string wiring;       ///< file of what switches and panels hold
+  std::string plot;         ///< SVG or PDF file
+  std::string occupancy;    ///< SVG or PDF file: who holds the wavelengths of rings
+  bool no_caption = false;  ///< of pictures: it is a file beside them instead
+  std::string deadline;     ///< empty: none
   bool explain = false;
   SearchCommand search;
 };
+
+/// Where --plot and --occupancy go.
+PictureFiles plot_files(const PlanCommand& order);
+PictureFiles occupancy_files(const PlanCommand& order);
+
+/// Before anything is planned. Errors: those of check(PictureFiles); invalid_argument (two outputs into one file).
+Result<void> check_pictures(const PlanCommand& order);
 
 /// Without a search: plans, and writes the files that were asked for. Errors: those of read_plan_inputs, read_base, make_plan
 /// and find_topology; storage (a file cannot be written); timed_out (the deadline).

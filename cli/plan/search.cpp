@@ -247,9 +247,14 @@ Result<void> finish_files(const PlanCommand& order, const SearchInputs& inputs, 
     print_note("circuits listed in " + order.links);
   }
   if (!order.plot.empty()) {
-    LOOM_TRY(write_figure(order.plot, draw(drawing_of(found.topology, format_text("{}, degree {}", outcome.search.model,
-                                                                                  outcome.search.options.finder.degree)))));
-    print_note("drawn to " + order.plot);
+    Picture picture = picture_of(
+        drawing_of(found.topology, format_text("{}, degree {}", outcome.search.model, outcome.search.options.finder.degree)));
+    picture.drawing.caption = inputs.assumptions;
+    const auto written = write(plot_files(order), picture);
+    if (!written) {
+      return std::unexpected(written.error());
+    }
+    print_note(*written);
   }
   return {};
 }

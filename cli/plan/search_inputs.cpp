@@ -392,6 +392,8 @@ Result<void> check_search_options(const PlanCommand& order) {
       {!order.base.empty(), "--base", "the search begins in the dark"},
       {!order.search.accuracy.empty(), "--accuracy",
        "TopoOpt's search minimises an iteration; SiP-ML's takes it (--fabric sip-ring)"},
+      {!order.occupancy.empty(), "--occupancy",
+       "TopoOpt's circuits share no rings of fibre; SiP-Ring's do (--fabric sip-ring)"},
       {order.workloads.size() + (order.search.model.empty() ? 0 : 1) > 1, "more than one workload",
        "the search plans one model"},
   };

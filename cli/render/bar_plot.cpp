@@ -1,103 +1,17 @@
-// Rectangles, row by row.
+// Bars, one a row.
 #include "cli/render/bar_plot.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 
 #include "cli/render/figure.hpp"
-#include "cli/render/svg.hpp"
+#include "cli/render/rows_canvas.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
 
-using svg::escaped;
-using svg::kColours;
 using svg::number;
-using svg::step_for;
-
-constexpr double kWidth = 960;
-constexpr double kLeft = 170;   ///< room for labels
-constexpr double kRight = 150;  ///< room for notes
-constexpr double kRow = 24;
-constexpr double kBar = 16;
-constexpr double kTitle = 34;
-constexpr double kLegend = 26;
-constexpr double kAxis = 30;
-constexpr double kCaption = 15;
-constexpr double kBreak = 0.93;  ///< of the scale: where a bar that is too long is broken
-
-class Drawing {
- public:
-  explicit Drawing(double most) : most_(most > 0 ? most : 1) {}
-
-  void title(const std::string& text) {
-    y_ += kTitle;
-    write(12, y_ - 12, "start", text, 15, "bold");
-  }
-
-  void legend(const std::vector<std::string>& series) {
-    double x = kLeft;
-    for (std::size_t i = 0; i < series.size(); ++i) {
-      rectangle(x, y_, 12, 12, kColours[i % kColours.size()], {});
-      write(x + 18, y_ + 10, "start", series[i], 12);
-      x += 30 + 7.0 * static_cast<double>(series[i].size());
-    }
-    y_ += kLegend;
-  }
-
-  void row(const std::string& label) { write(kLeft - 8, y_ + kBar - 4, "end", label, 12); }
-  void part(double begin, double end, std::size_t series, const std::string& name) {
-    rectangle(place(begin), y_, std::max(place(end) - place(begin), 0.5), kBar, kColours[series % kColours.size()], name);
-  }
-  /// Two slanted white cuts: what is behind them is not to scale.
-  void cut() {
-    const double x = place(most_ * kBreak);
-    for (const double shift : {0.0, 6.0}) {
-      body_ +=
-          format_text("<line class=\"cut\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#ffffff\" stroke-width=\"3\"/>\n",
-                      number(x + shift - 3), number(y_ + kBar + 2), number(x + shift + 3), number(y_ - 2));
-    }
-  }
-  void caption(const std::vector<std::string>& sentences) {
-    for (const std::string& line : svg::wrapped(sentences, kWidth - 24)) {
-      write(line.starts_with("  ") ? 24 : 12, y_ += kCaption, "start", line, 11);
-    }
-  }
-  void note(double at, const std::string& text) { write(place(at) + 6, y_ + kBar - 4, "start", text, 12); }
-  void next_row() { y_ += kRow; }
-
-  void axis(double top, const std::string& unit) {
-    const double step = step_for(most_);
-    for (double at = 0; at <= most_ * 1.0001; at += step) {
-      lines_ += svg::line(place(at), top, place(at), y_, "#dddddd");
-      write(place(at), y_ + 16, "middle", number(at) + (at + step > most_ * 1.0001 ? " " + unit : ""), 11);
-    }
-    y_ += kAxis;
-  }
-
-  double y() const { return y_; }
-
-  std::string text() const { return svg::document(kWidth, y_ + 8, lines_ + body_); }
-
- private:
-  double place(double value) const { return kLeft + std::min(value / most_, 1.0) * (kWidth - kLeft - kRight); }
-
-  void rectangle(double x, double y, double width, double height, std::string_view colour, const std::string& name) {
-    body_ +=
-        format_text("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{}", number(x), number(y), number(width),
-                    number(height), colour, name.empty() ? "/>\n" : format_text("><title>{}</title></rect>\n", escaped(name)));
-  }
-  void write(double x, double y, std::string_view anchor, std::string_view text, int size, std::string_view weight = "normal") {
-    body_ += svg::text({x, y, anchor, size, weight}, text);
-  }
-
-  double most_;
-  double y_ = 0;
-  std::string lines_;  ///< below everything else
-  std::string body_;
-};
 
 double sum_of(const Bar& bar) {
   double sum = 0;
@@ -107,54 +21,34 @@ double sum_of(const Bar& bar) {
   return sum;
 }
 
-void draw_bars(const BarChart& bars, double most, Drawing& drawing) {
-  drawing.title(bars.title);
-  drawing.legend(bars.series);
-  const double top = drawing.y();
-  for (const Bar& bar : bars.bars) {
-    drawing.row(bar.label);
-    double at = 0;
-    for (const BarPart& part : bar.parts) {
-      if (part.value > 0 && at < most) {
-        drawing.part(at, at + part.value, part.series,
-                     format_text("{}: {} {}", bars.series[part.series], number(part.value), bars.unit));
-      }
-      at += std::max(part.value, 0.0);
-    }
-    if (at > most) {
-      const auto last =
-          std::ranges::find_if(bar.parts.rbegin(), bar.parts.rend(), [](const BarPart& part) { return part.value > 0; });
-      drawing.part(most * kBreak, most, last->series,
-                   format_text("{}: {} {}", bars.series[last->series], number(last->value), bars.unit));
-      drawing.cut();
-    }
-    drawing.note(at, bar.note);
-    drawing.next_row();
-  }
-  drawing.axis(top, bars.unit);
+std::string_view colour_of(const BarChart& bars, std::size_t series) {
+  return series < bars.colours.size() ? bars.colours[series] : svg::kColours[series % svg::kColours.size()];
 }
 
-void draw_lanes(const GanttChart& gantt, double most, Drawing& drawing) {
-  drawing.title(gantt.title);
-  const double top = drawing.y();
-  for (const GanttLane& lane : gantt.lanes) {
-    drawing.row(lane.label);
-    bool is_cut = false;
-    for (const GanttSpan& span : lane.spans) {
-      is_cut = is_cut || span.end > most;
-      if (span.begin < most) {
-        drawing.part(span.begin, span.end, span.series, span.name);
-      }
+void draw_bar(const BarChart& bars, const Bar& bar, RowsCanvas& canvas) {
+  const auto add = [&](double begin, double end, const BarPart& part) {
+    canvas.part(begin, end, colour_of(bars, part.series),
+                format_text("{}: {} {}", bars.series[part.series], number(part.value), bars.unit));
+  };
+  canvas.label(bar.label);
+  double at = 0;
+  for (const BarPart& part : bar.parts) {
+    if (part.value > 0 && at < canvas.most()) {
+      add(at, at + part.value, part);
     }
-    if (is_cut) {
-      drawing.cut();
-    }
-    drawing.next_row();
+    at += std::max(part.value, 0.0);
   }
-  drawing.axis(top, gantt.unit);
+  if (at > canvas.most()) {
+    const auto last =
+        std::ranges::find_if(bar.parts.rbegin(), bar.parts.rend(), [](const BarPart& part) { return part.value > 0; });
+    add(canvas.most() * RowsCanvas::kBreak, canvas.most(), *last);
+    canvas.cut();
+  }
+  canvas.note(at, bar.note);
+  canvas.next_row();
 }
 
-/// Which bars are broken, if any.
+/// Which bars are cut off, if any.
 std::vector<std::string> caption_of(const BarChart& bars, double most) {
   std::vector<std::string> caption;
   std::string names;
@@ -173,18 +67,22 @@ std::vector<std::string> caption_of(const BarChart& bars, double most) {
 
 }  // namespace
 
+double scale_end(std::vector<double> values) {
+  std::ranges::sort(values);
+  if (values.empty()) {
+    return 0;
+  }
+  const double fair = kOutlier * values[values.size() / 2];
+  const auto outlier = std::ranges::upper_bound(values, fair);
+  return fair > 0 && outlier != values.end() ? 1.25 * *std::prev(outlier) : values.back();
+}
+
 double scale_end(const BarChart& bars) {
   std::vector<double> sums;
   for (const Bar& bar : bars.bars) {
     sums.push_back(sum_of(bar));
   }
-  std::ranges::sort(sums);
-  if (sums.empty()) {
-    return 0;
-  }
-  const double fair = kOutlier * sums[sums.size() / 2];
-  const auto outlier = std::ranges::upper_bound(sums, fair);
-  return fair > 0 && outlier != sums.end() ? 1.25 * *std::prev(outlier) : sums.back();
+  return scale_end(std::move(sums));
 }
 
 std::string csv_of(const BarChart& bars) {
@@ -192,7 +90,11 @@ std::string csv_of(const BarChart& bars) {
   for (const std::string& series : bars.series) {
     text += "," + csv_cell(bars.unit.empty() ? series : format_text("{} ({})", series, bars.unit));
   }
-  text += ",sum\n";
+  text += ",sum";
+  for (const std::string& column : bars.columns) {
+    text += "," + csv_cell(column);
+  }
+  text += "\n";
   for (const Bar& bar : bars.bars) {
     text += csv_cell(bar.label);
     for (std::size_t i = 0; i < bars.series.size(); ++i) {
@@ -200,29 +102,38 @@ std::string csv_of(const BarChart& bars) {
       for (const BarPart& part : bar.parts) {
         value += part.series == i ? part.value : 0;
       }
-      text += "," + number(value);
+      text += "," + svg::exact(value);
     }
-    text += "," + number(sum_of(bar)) + "\n";
+    text += "," + svg::exact(sum_of(bar));
+    for (std::size_t i = 0; i < bars.columns.size(); ++i) {
+      text += "," + (i < bar.cells.size() ? csv_cell(bar.cells[i]) : "");
+    }
+    text += "\n";
   }
   return text;
 }
 
-std::string draw(const BarChart& bars, const GanttChart& gantt) {
-  double most = scale_end(bars);
-  if (bars.bars.empty()) {
-    for (const GanttLane& lane : gantt.lanes) {
-      for (const GanttSpan& span : lane.spans) {
-        most = std::max(most, span.end);
-      }
-    }
+svg::Drawing draw(const BarChart& bars) {
+  const double most = scale_end(bars);
+  std::vector<std::string> labels;
+  std::vector<std::string> notes;
+  for (const Bar& bar : bars.bars) {
+    labels.push_back(bar.label);
+    notes.push_back(bar.note);
   }
-  Drawing drawing(most);
-  draw_bars(bars, most, drawing);
-  if (!gantt.lanes.empty()) {
-    draw_lanes(gantt, most, drawing);
+  RowsCanvas canvas(most, labels, notes);
+  canvas.title(bars.title);
+  std::vector<std::pair<std::string, std::string_view>> legend;
+  for (std::size_t i = 0; i < bars.series.size(); ++i) {
+    legend.emplace_back(bars.series[i], colour_of(bars, i));
   }
-  drawing.caption(caption_of(bars, most));
-  return drawing.text();
+  canvas.legend(legend);
+  const double top = canvas.y();
+  for (const Bar& bar : bars.bars) {
+    draw_bar(bars, bar, canvas);
+  }
+  canvas.axis(top, bars.unit);
+  return canvas.drawing(caption_of(bars, most));
 }
 
 }  // namespace loom::cli

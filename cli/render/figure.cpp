@@ -31,6 +31,22 @@ cairo_status_t append(void* into, const unsigned char* bytes, unsigned int count
   return CAIRO_STATUS_SUCCESS;
 }
 
+std::string caption_path(const std::string& figure) {
+  return std::filesystem::path(figure).replace_extension(".caption.txt").string();
+}
+
+Result<void> check_folder(const std::string& path, const std::string& option) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    return fail(ErrorCode::storage, format_text("{} {}: there is no folder {}", option, path, folder.string()),
+                "make the folder first");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> pdf_of(const std::string& svg) {
   GError* fault = nullptr;
   const std::unique_ptr<RsvgHandle, CloseHandle> handle{
@@ -62,23 +78,61 @@ Result<std::string> pdf_of(const std::string& svg) {
   return pdf;
 }
 
-}  // namespace
+Result<void> check(const PictureFiles& files) {
+  if (files.picture.empty()) {
+    return check_folder(files.data, "--csv");
+  }
+  if (!files.picture.ends_with(".svg") && !files.picture.ends_with(".pdf")) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} {}: a picture's name ends in .svg or .pdf", files.option, files.picture),
+                format_text("{} {}", files.option, std::filesystem::path(files.picture).replace_extension(".svg").string()));
+  }
+  const std::string data = files.data.empty() ? data_path(files.picture) : files.data;
+  if (data == files.picture) {
+    return fail(ErrorCode::invalid_argument, format_text("{} {}: picture and CSV would be one file", files.option, data));
+  }
+  LOOM_TRY(check_folder(files.picture, files.option));
+  return check_folder(data, "--csv");
+}
 
-Result<void> write_figure(const std::string& path, const std::string& svg) {
-  auto bytes = path.ends_with(".pdf") ? pdf_of(svg) : Result<std::string>(svg);
+Result<std::string> write(const PictureFiles& files, const Picture& picture) {
+  LOOM_TRY(check(files));
+  const std::string data = files.data.empty() ? data_path(files.picture) : files.data;
+  if (files.picture.empty()) {
+    LOOM_TRY(write_text(data, picture.csv, "--csv"));
+    return "listed in " + data;
+  }
+  const std::string svg = svg::document(picture.drawing, files.has_caption);
+  auto bytes = files.picture.ends_with(".pdf") ? pdf_of(svg) : Result<std::string>(svg);
   if (!bytes) {
     return std::unexpected(std::move(bytes).error());
   }
-  std::ofstream file(path, std::ios::binary);
-  file << *bytes;
+  LOOM_TRY(write_text(files.picture, *bytes, files.option));
+  LOOM_TRY(write_text(data, picture.csv, files.data.empty() ? files.option : "--csv"));
+  std::string note = format_text("drawn to {}, its figures in {}", files.picture, data);
+  if (!files.has_caption && !picture.drawing.caption.empty()) {
+    std::string caption;
+    for (const std::string& sentence : picture.drawing.caption) {
+      caption += sentence + "\n";
+    }
+    LOOM_TRY(write_text(caption_path(files.picture), caption, files.option));
+    note += ", its caption in " + caption_path(files.picture);
+  }
+  return note;
+}
+
+Result<void> write_text(const std::string& path, const std::string& text, const std::string& option) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
   file.flush();
-  return file ? Result<void>{} : fail(ErrorCode::storage, "cannot write " + path, "give --plot a path that can be written");
+  return file ? Result<void>{}
+              : fail(ErrorCode::storage, format_text("{}: cannot write {}", option, path), "give a path that can be written");
 }
 
 std::string data_path(const std::string& figure) { return std::filesystem::path(figure).replace_extension(".csv").string(); }
 
 std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
     return text;
   }
   std::string quoted = "\"";

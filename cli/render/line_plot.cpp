@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/render/svg.hpp"
+#include "cli/render/figure.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -19,7 +19,6 @@ constexpr double kBottom = 60;  ///< room for places and the axis' name
 constexpr double kNameHeight = 15;
 constexpr double kSample = 22;   ///< of a line, before its name
 constexpr double kLetter = 6.6;  ///< width of one at 12 points, in the mean
-constexpr double kCaptionHeight = 15;
 
 /// From the lowest to the highest value that is drawn.
 struct Scale {
@@ -188,18 +187,29 @@ std::string names_of(const LineChart& chart, const Plane& plane) {
 
 }  // namespace
 
-std::string draw(const LineChart& chart) {
+svg::Drawing draw(const LineChart& chart) {
   const Plane plane(chart);
   std::string body = band_of(chart, plane) + axes_of(chart, plane) + mark_of(chart, plane);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     body += line_of(chart, i, plane);
   }
-  body += names_of(chart, plane);
-  double y = kFloor + kBottom;
-  for (const std::string& line : svg::wrapped(chart.caption, plane.width() - 24)) {
-    body += svg::text({line.starts_with("  ") ? 24.0 : 12.0, y += kCaptionHeight, "start", 11}, line);
+  return {plane.width(), kFloor + kBottom, body + names_of(chart, plane), chart.caption};
+}
+
+std::string csv_of(const LineChart& chart, const std::vector<std::string>& places) {
+  std::string text = csv_cell(chart.x_label);
+  for (const LineSeries& series : chart.series) {
+    text += "," + csv_cell(series.name);
   }
-  return svg::document(plane.width(), y + 10, body);
+  text += "\n";
+  for (std::size_t i = 0; i < chart.places.size(); ++i) {
+    text += csv_cell(i < places.size() ? places[i] : chart.places[i]);
+    for (const LineSeries& series : chart.series) {
+      text += "," + (i < series.values.size() ? svg::exact(series.values[i]) : "");
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace loom::cli

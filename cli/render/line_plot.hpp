@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/render/svg.hpp"
+
 namespace loom::cli {
 
 struct LineSeries {
@@ -31,7 +33,10 @@ struct LineChart {
   std::vector<std::string> caption{};  ///< sentences below, broken where they must be
 };
 
-/// A whole SVG document, from 0 to above the highest value; on a log scale from the power of ten below the lowest.
-std::string draw(const LineChart& chart);
+/// From 0 to above the highest value; on a log scale from the power of ten below the lowest.
+svg::Drawing draw(const LineChart& chart);
+
+/// The values behind it: a row a place, a column a series. `places`: as they shall stand there; empty: the chart's.
+std::string csv_of(const LineChart& chart, const std::vector<std::string>& places = {});
 
 }  // namespace loom::cli

@@ -15,6 +15,12 @@ std::string number(double value) {
   return text.data();
 }
 
+std::string exact(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.12g", value);
+  return text.data();
+}
+
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -31,8 +37,8 @@ std::string escaped(std::string_view text) {
       case '"':
         safe += "&quot;";
         break;
-      default:
-        safe += c;
+      default:  // XML 1.0 has no other control characters
+        safe += static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r' ? '?' : c;
     }
   }
   return safe;
@@ -79,12 +85,33 @@ std::vector<std::string> wrapped(const std::vector<std::string>& sentences, doub
   return lines;
 }
 
-std::string document(double width, double height, const std::string& body) {
-  const std::string size = format_text("{} {}", number(width), number(height));
+double width_of(std::string_view words, int size) {
+  constexpr double kWide = 0.58;  ///< of the size: a letter of DejaVu Sans and Helvetica in the mean, with room
+  const auto letters = std::ranges::count_if(words, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  return kWide * size * static_cast<double>(letters);
+}
+
+std::string document(const Drawing& drawing, bool draws_caption) {
+  constexpr double kLine = 15;
+  constexpr double kMargin = 12;
+  std::string text;
+  for (const std::string& sentence : drawing.caption) {
+    text += (text.empty() ? "" : "\n") + escaped(sentence);
+  }
+  double height = drawing.height;
+  std::string caption;
+  if (draws_caption && !drawing.caption.empty()) {
+    for (const std::string& line : wrapped(drawing.caption, drawing.width - 2 * kMargin)) {
+      caption += svg::text({line.starts_with("  ") ? 2 * kMargin : kMargin, height += kLine, "start", 11}, line);
+    }
+    height += kMargin;
+    caption = "<g class=\"caption\">\n" + caption + "</g>\n";
+  }
+  const std::string size = format_text("{} {}", number(drawing.width), number(height));
   return format_text(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {}\" "
-      "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
-      number(width), number(height), size, body);
+      "font-family=\"sans-serif\">\n{}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}{}</svg>\n",
+      number(drawing.width), number(height), size, text.empty() ? "" : "<desc>" + text + "</desc>\n", drawing.body, caption);
 }
 
 }  // namespace loom::cli::svg

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "cli/render/figure.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -29,13 +30,7 @@ std::string number(double value) {
   return text.data();
 }
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  return safe;
-}
+using svg::escaped;
 
 struct Point {
   double x = 0;
@@ -50,7 +45,9 @@ Point on_circle(double at, double of, double radius) {
 
 class Canvas {
  public:
-  explicit Canvas(const std::string& title) { write({12, 26}, "start", title, 16, "bold"); }
+  explicit Canvas(const std::string& title) : width_(std::max(kSize + kLegend, 24 + 1.1 * svg::width_of(title, 16))) {
+    write({12, 26}, "start", title, 16, "bold");
+  }
 
   void write(Point at, std::string_view anchor, std::string_view text, int size, std::string_view weight = "normal") {
     body_ += format_text("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\" font-size=\"{}\" font-weight=\"{}\">{}</text>\n",
@@ -62,6 +59,7 @@ class Canvas {
                          number(kSize + 6), number(y), number(kSize + 34), number(y), colour,
                          is_dashed ? " stroke-dasharray=\"7 4\"/>\n" : "/>\n");
     write({kSize + 42, y + 5}, "start", text, 13);
+    width_ = std::max(width_, kSize + 54 + svg::width_of(text, 13));
   }
   void add(const std::string& svg) { body_ += svg; }
 
@@ -82,18 +80,15 @@ class Canvas {
     }
   }
 
-  std::string text() const {
-    const std::string width = number(kSize + kLegend);
-    const std::string height = number(kTop + kSize);
-    return format_text(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" "
-        "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
-        width, height, width, height, body_);
+  svg::Drawing drawing(std::vector<std::string> caption) const {
+    const double bottom = kTop + 30 + 24 * static_cast<double>(entries_);
+    return {width_, std::max(kTop + kSize, bottom), body_, std::move(caption)};
   }
 
  private:
   std::string body_;
   std::size_t entries_ = 0;
+  double width_;
 };
 
 /// A chord that bends towards the centre, so that neighbours' and parallel ones stay apart.
@@ -108,7 +103,7 @@ std::string curve(const Chord& chord, std::uint32_t nodes, std::string_view colo
       "<path class=\"chord\" d=\"M{} {} Q{} {} {} {}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}><title>{} - "
       "{}{}</title></path>\n",
       number(from.x), number(from.y), number(control.x), number(control.y), number(to.x), number(to.y), colour,
-      number(thin * chord.count), is_dashed ? " stroke-dasharray=\"7 4\"" : "", chord.from, chord.to,
+      number(thin * chord.thickness), is_dashed ? " stroke-dasharray=\"7 4\"" : "", chord.from, chord.to,
       chord.count > 1 ? format_text(", {} links", chord.count) : "");
 }
 
@@ -142,7 +137,7 @@ std::string stretch(double first, double last, std::uint32_t nodes, double radiu
 
 }  // namespace
 
-std::string draw(const CircleDrawing& circle) {
+svg::Drawing draw(const CircleDrawing& circle) {
   Canvas canvas(circle.title);
   const auto colour = [](std::size_t series) { return kColours[series % kColours.size()]; };
   const auto is_dashed = [&](std::size_t series) { return series < circle.is_dashed.size() && circle.is_dashed[series]; };
@@ -153,10 +148,10 @@ std::string draw(const CircleDrawing& circle) {
   for (std::size_t i = 0; i < circle.series.size(); ++i) {
     canvas.legend(colour(i), circle.series[i], is_dashed(i));
   }
-  return canvas.text();
+  return canvas.drawing(circle.caption);
 }
 
-std::string draw(const RingsDrawing& rings) {
+svg::Drawing draw(const RingsDrawing& rings) {
   Canvas canvas(rings.title);
   const auto count = static_cast<double>(std::max<std::size_t>(rings.lit.size(), 1));
   const double width = std::min(24.0, 250.0 / count);
@@ -183,8 +178,31 @@ std::string draw(const RingsDrawing& rings) {
   for (const std::string& name : rings.rings) {
     canvas.legend("#ffffff", name, false);
   }
-  return canvas.text();
+  return canvas.drawing(rings.caption);
 }
+
+std::string csv_of(const CircleDrawing& circle) {
+  std::string text = "from,to,links,kind\n";
+  for (const Chord& chord : circle.chords) {
+    text += format_text("{},{},{},{}\n", chord.from, chord.to, chord.count, csv_cell(circle.series[chord.series]));
+  }
+  return text;
+}
+
+std::string csv_of(const RingsDrawing& rings) {
+  std::string text = "ring,segment,lit,wavelengths\n";
+  for (std::size_t ring = 0; ring < rings.lit.size(); ++ring) {
+    for (std::size_t segment = 0; segment < rings.lit[ring].size(); ++segment) {
+      text +=
+          format_text("{},{},{},{}\n", csv_cell(rings.rings[ring]), segment, rings.lit[ring][segment], rings.channels[ring]);
+    }
+  }
+  return text;
+}
+
+Picture picture_of(const CircleDrawing& circle) { return {draw(circle), csv_of(circle)}; }
+
+Picture picture_of(const RingsDrawing& rings) { return {draw(rings), csv_of(rings)}; }
 
 CircleDrawing drawing_of(const DirectTopology& topology, const std::string& title) {
   CircleDrawing circle{title, {}, {}, topology.nodes, {}};
@@ -204,7 +222,7 @@ CircleDrawing drawing_of(const DirectTopology& topology, const std::string& titl
     // Half way round, i and i + jump name each link twice.
     const std::uint32_t starts = 2 * jump == topology.nodes ? jump : topology.nodes;
     for (std::uint32_t node = 0; node < starts; ++node) {
-      circle.chords.push_back({node, (node + jump) % topology.nodes, series, links});
+      circle.chords.push_back({node, (node + jump) % topology.nodes, series, links, static_cast<double>(links)});
     }
   }
   if (!topology.pairs.empty()) {
@@ -212,7 +230,7 @@ CircleDrawing drawing_of(const DirectTopology& topology, const std::string& titl
     circle.series.emplace_back("matched pairs");
     circle.is_dashed.push_back(true);
     for (const PairLinks& pair : topology.pairs) {
-      circle.chords.push_back({pair.u, pair.v, series, pair.count});
+      circle.chords.push_back({pair.u, pair.v, series, pair.count, static_cast<double>(pair.count)});
     }
   }
   return circle;
@@ -235,7 +253,7 @@ CircleDrawing drawing_of(const std::vector<Circuit>& circuits, std::uint32_t nod
       circle.series.push_back(format_text("circuits of job {}", job.value));
       circle.is_dashed.push_back(false);
     }
-    circle.chords.push_back({source.value, destination.value, series[job], 1 + 2 * (count - 1) / most});
+    circle.chords.push_back({source.value, destination.value, series[job], count, 1 + 2.0 * (count - 1) / most});
   }
   return circle;
 }

@@ -14,39 +14,11 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kSpansMax = 4'096;
-
 Duration rounded(double ns) { return Duration{std::llround(ns)}; }
 
 Error named(Error error, const std::string& fabric) {
   error.message = format_text("{}: {}", fabric, error.message);
   return error;
-}
-
-/// The node that communicates most; the lowest of equals.
-std::uint32_t busiest_node(const std::vector<NodeTimes>& nodes) {
-  const auto most = std::max_element(nodes.begin(), nodes.end(), [](const NodeTimes& a, const NodeTimes& b) {
-    return a.exposed + a.overlap < b.exposed + b.overlap;
-  });
-  return static_cast<std::uint32_t>(most - nodes.begin());
-}
-
-std::vector<ArenaSpan> spans_of(const Predictor& predictor, std::uint32_t node) {
-  std::vector<ArenaSpan> spans;
-  const auto parts = predictor.parts();
-  for (std::uint32_t part = 0; part < parts.size(); ++part) {
-    if (predictor.node_of(part) != node || parts[part].finish < 0) {
-      continue;
-    }
-    const Task& task = predictor.graph().tasks[predictor.task_of(part)];
-    spans.push_back({predictor.graph().names[task.name], task.kind == TaskKind::compute, rounded(parts[part].start),
-                     rounded(parts[part].finish)});
-  }
-  std::stable_sort(spans.begin(), spans.end(), [](const ArenaSpan& a, const ArenaSpan& b) { return a.start < b.start; });
-  if (spans.size() > kSpansMax) {
-    spans.resize(kSpansMax);
-  }
-  return spans;
 }
 
 /// One entry a kind, group size and size: how many, from the first one's start to the last one's finish, on the wire while any
@@ -99,9 +71,8 @@ ArenaRow predicted_row(const ArenaEntry& entry) {
   row.exposed = prediction.exposed;
   row.dark = prediction.dark;
   row.circuits = entry.circuits;
-  for (const Phase& phase : prediction.phases) {
-    row.busiest.push_back({std::string(to_string(phase.kind)), false, phase.start, phase.finish});
-  }
+  row.is_played = false;
+  row.lane = prediction.lane;
   row.phases = prediction.phases;
   row.assumptions = entry.assumptions;
   return row;
@@ -196,7 +167,7 @@ Result<ArenaRow> play(ArenaEntry& entry, Duration compute, const PlayTerms& term
   row.utilisation = entry.changing ? 0 : mean_utilisation(predictor, done->iteration_ns);
   row.circuits = entry.circuits;
   row.changes = entry.changing ? entry.changing->changes() : 0;
-  row.busiest = spans_of(predictor, busiest_node(predictor.nodes()));
+  row.lane = lane_of(predictor, entry.changing ? &*entry.changing : nullptr, done->iteration_ns);
   row.phases = merged(prediction_of(predictor, done->iteration_ns).phases);
   if (terms.trace != nullptr) {
     *terms.trace = perfetto_json(predictor, {});

@@ -11,28 +11,23 @@
 
 namespace loom {
 
-/// One task, or all of its kind that touch, on the busiest node: for a Gantt chart.
-struct ArenaSpan {
-  std::string name;
-  bool is_compute = false;
-  Duration start{};
-  Duration finish{};
-};
-
 struct ArenaRow {
   std::string fabric;
   std::string qualifier;  ///< see Prediction
   std::string scheduler;
   Duration iteration{};
-  Duration bound{};                ///< no network of this rate is faster (lower_bound)
-  Duration compute{};              ///< the same iteration with communication for nothing; pipeline bubbles are in it
-  Duration exposed{};              ///< iteration - compute
-  Duration dark{};                 ///< part of exposed: the longest that a node was without light
-  double utilisation = 0;          ///< bytes carried over what all links could have carried, 0 .. 1
-  std::uint32_t circuits = 0;      ///< set up before the iteration
-  std::uint32_t changes = 0;       ///< of topology, within it
-  std::vector<ArenaSpan> busiest;  ///< of the node with the most communication, in order of start
-  std::vector<Phase> phases;       ///< communication, equal ones of equal groups counted together
+  Duration bound{};    ///< no network of this rate is faster (lower_bound)
+  Duration compute{};  ///< the same iteration with communication for nothing; pipeline bubbles are in it
+  Duration exposed{};  ///< iteration - compute
+  /// The longest that a node was without light, whatever it did (`lane` says what lies behind compute); predicted from a
+  /// schedule, the part of exposed that light that is always there would save.
+  Duration dark{};
+  double utilisation = 0;      ///< bytes carried over what all links could have carried, 0 .. 1
+  std::uint32_t circuits = 0;  ///< set up before the iteration
+  std::uint32_t changes = 0;   ///< of topology, within it
+  bool is_played = true;       ///< by the engine on its network; false: predicted from its schedule
+  NodeLane lane;               ///< of the node that is dark longest, of equals the busiest; empty: nobody knows
+  std::vector<Phase> phases;   ///< communication, equal ones of equal groups counted together
   std::vector<std::string> assumptions;
   bool is_approximate = false;  ///< collectives were fluids; an assumption says so
 };

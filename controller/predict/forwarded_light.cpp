@@ -340,9 +340,17 @@ Result<Prediction> predict_forwarded(const JobSpec& job, const JobSchedule& sche
   if (!network) {
     return std::unexpected(network.error());
   }
-  auto prediction = predict(*graph, *network);
-  if (!prediction) {
-    return prediction;
+  auto predictor = Predictor::make(*graph, *network, {});
+  if (!predictor) {
+    return std::unexpected(std::move(predictor).error());
+  }
+  const auto iteration = predictor->run();
+  if (!iteration) {
+    return std::unexpected(iteration.error());
+  }
+  Result<Prediction> prediction = prediction_of(*predictor, *iteration);
+  if (timings.wants_lane) {
+    prediction->lane = lane_of(*predictor, nullptr, *iteration);
   }
   prediction->compute = job.compute;
   prediction->exposed = prediction->iteration - job.compute;

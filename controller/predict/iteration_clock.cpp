@@ -53,8 +53,26 @@ void IterationClock::finish(const Collective& collective, double finish_ns) {
     const double needed = std::max(static_cast<double>(collective.needed.count()), ready_ns(collective));
     if (needed <= compute_ns_) {
       stalls_.push({needed, finish_ns - needed});
+      all_stalls_.push_back({needed, finish_ns - needed});
     }
   }
+}
+
+std::vector<LaneInterval> IterationClock::computes() const {
+  std::vector<Stall> stalls = all_stalls_;
+  std::ranges::sort(stalls, {}, &Stall::needed);
+  std::vector<LaneInterval> intervals;
+  double position = 0;
+  double stalled = 0;
+  for (const Stall& stall : stalls) {  // as wall() says it of every position
+    if (stall.amount > stalled) {
+      intervals.push_back({position + stalled, stall.needed + stalled});
+      position = stall.needed;
+      stalled = stall.amount;
+    }
+  }
+  intervals.push_back({position + stalled, compute_ns_ + stalled});
+  return intervals;
 }
 
 double IterationClock::end() {

@@ -7,6 +7,7 @@
 #include <queue>
 #include <vector>
 
+#include "controller/predict/node_lane.hpp"
 #include "core/demand.hpp"
 
 namespace loom {
@@ -22,6 +23,8 @@ class IterationClock {
   void finish(const Collective& collective, double finish_ns);
   /// Compute done, and every collective.
   double end();
+  /// When compute ran on, with what stalled it until now; in order of time.
+  std::vector<LaneInterval> computes() const;
 
  private:
   struct Stall {
@@ -43,6 +46,7 @@ class IterationClock {
   double all_free_ = 0;            ///< no rank is free earlier
   std::vector<double> rank_free_;  ///< empty until a collective of some ranks comes
   std::priority_queue<Stall, std::vector<Stall>, std::greater<>> stalls_;
+  std::vector<Stall> all_stalls_;
 };
 
 }  // namespace loom

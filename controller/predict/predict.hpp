@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/predict/node_lane.hpp"
 #include "core/demand.hpp"
 #include "core/fabric/light.hpp"
 #include "core/result.hpp"
@@ -41,6 +42,7 @@ struct Prediction {
   std::vector<Phase> phases;
   std::vector<std::string> assumptions;
   std::optional<Duration> bound{};  ///< no network of this rate is faster, where it was looked at
+  NodeLane lane{};                  ///< of its busiest node, where it was asked for
 };
 
 /// "oddl (reconstruction)", "fat-tree".
@@ -64,6 +66,7 @@ struct ScheduleTimings {
   Duration granted_dark{};                          ///< likewise: until the laser is dark
   std::string fabric{};                             ///< whose schedule it is
   std::string qualifier{};                          ///< of it, see Prediction
+  bool wants_lane = false;                          ///< Prediction::lane
 };
 
 /// The light of a job's schedule if every device keeps its worst case: stages in order from `start`, guards dark, holds lit.

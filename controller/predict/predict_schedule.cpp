@@ -1,7 +1,9 @@
 // Prediction from an actual schedule: its stages become light as every device's worst case would make it, and the job is
 // replayed over that light. A run whose devices do no worse than promised is never slower.
 #include <algorithm>
+#include <utility>
 
+#include "controller/predict/collective_time.hpp"
 #include "controller/predict/forwarded_light.hpp"
 #include "controller/predict/granted_light.hpp"
 #include "controller/predict/predict.hpp"
@@ -37,6 +39,25 @@ BitRate slowest_rate(const JobSchedule& schedule) {
     }
   }
   return slowest;
+}
+
+/// With the most bytes to send or pass on; the lowest of equals.
+std::uint32_t busiest_rank(const JobSpec& job) {
+  std::vector<std::int64_t> bytes(job.node_count);
+  for (const Collective& collective : job.collectives) {
+    const Movement movement = plan_of(collective, job.node_count).movement;
+    if (movement == Movement::direct || movement == Movement::single) {
+      for (const Flow& flow : flows_of(collective, job.node_count)) {
+        bytes[flow.source] += flow.bytes * collective.count;
+        bytes[flow.destination] += flow.bytes * collective.count;
+      }
+      continue;
+    }
+    for (const std::uint32_t rank : ranks_of(collective, job.node_count)) {
+      bytes[rank] += collective.bytes.count * collective.count;
+    }
+  }
+  return static_cast<std::uint32_t>(std::ranges::max_element(bytes) - bytes.begin());
 }
 
 }  // namespace
@@ -92,7 +113,11 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
   const Instant start = is_repeated ? repeated_start(job, schedule, agreement) : Instant{};
   const LightTimeline light =
       is_granted(schedule) ? granted_light(schedule, job.node_count, start, timings) : light_of(schedule, start, timings);
-  const auto outcome = replay(job, light, {Instant{}, timings.latency, order, &schedule});
+  ReplayOptions options{Instant{}, timings.latency, order, &schedule};
+  if (timings.wants_lane && job.node_count > 0) {
+    options.watched = busiest_rank(job);
+  }
+  auto outcome = replay(job, light, options);
   if (!outcome) {
     return std::unexpected(outcome.error());
   }
@@ -124,6 +149,9 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
         ": nodes relay what one hop does not reach, at most once; a relay sends on when it holds all that it will pass on");
   }
   if (schedule.stages.size() > 1) {
+    if (!outcome->lane.spans.empty()) {
+      outcome->lane.spans.push_back({prediction.iteration, prediction.iteration + timings.stage_change, NodeDoes::dark});
+    }
     prediction.iteration += timings.stage_change;
     prediction.exposed += timings.stage_change;
     prediction.dark += timings.stage_change;
@@ -131,6 +159,7 @@ Result<Prediction> predict_schedule(const JobSpec& job, const JobSchedule& sched
         format_text("one iteration is a pass over {} stages, {} dark between two and before the first", schedule.stages.size(),
                     in_ms(timings.stage_change)));
   }
+  prediction.lane = std::move(outcome->lane);
   return prediction;
 }
 

@@ -21,6 +21,8 @@ namespace {
 
 Duration rounded(double ns) { return Duration{std::llround(ns)}; }
 
+constexpr std::uint32_t kNobody = 0xffffffff;
+
 /// What one collective took.
 struct Outcome {
   double finish = 0;
@@ -47,7 +49,8 @@ class Replayer {
       : job_(job),
         forwarding_(relays_of(options)),
         windows_(light, options.start),
-        latency_(static_cast<double>(options.latency.count())) {}
+        latency_(static_cast<double>(options.latency.count())),
+        watched_(options.watched.value_or(kNobody)) {}
 
   Result<Replay> in_issue_order() {
     IterationClock clock{job_.compute, job_.node_count};
@@ -65,10 +68,13 @@ class Replayer {
         lit_at += ran->lit_ns;
       }
       note(collective, start, at, lit_at - lit.start_of(collective));
+      watch(collective, start, at);
       lit.finish(collective, lit_at);
       clock.finish(collective, at);
     }
-    return finish(clock.end(), lit.end());
+    const double end = clock.end();
+    lane_.computes = clock.computes();
+    return finish(end, lit.end());
   }
 
   /// Direct transfers together, then the rings as schedules group them: a group's rings side by side, group after group. What
@@ -96,6 +102,13 @@ class Replayer {
       phase.start += job_.compute;
       phase.finish += job_.compute;
     }
+    for (auto* intervals : {&lane_.communicates, &waits_, &moves_}) {
+      for (LaneInterval& each : *intervals) {
+        each.from += compute;
+        each.to += compute;
+      }
+    }
+    lane_.computes = {{0, compute}};
     return finish(compute + so_far.finish, compute + so_far.lit_ns);
   }
 
@@ -126,10 +139,70 @@ class Replayer {
         of_rank[rank] = now;
       }
       note(collective, before.finish, now.finish, now.lit_ns - before.lit_ns);
+      watch(collective, before.finish, now.finish);
       last = {std::max(last.finish, now.finish), std::max(last.lit_ns, now.lit_ns)};
     }
     so_far = last;
     return {};
+  }
+
+  /// The watched rank takes part in it.
+  void watch(const Collective& collective, double start, double finish) {
+    if (watched_ != kNobody &&
+        (collective.ranks.empty() || std::ranges::find(collective.ranks, watched_) != collective.ranks.end())) {
+      lane_.communicates.push_back({start, finish});
+    }
+  }
+
+  /// A transfer of the watched rank, ready at `ready`, whose last byte left at `left`: when it moved, and when it waited for
+  /// light. `lane` as it was before.
+  void watch_transfer(const WindowLane& lane, double ready, double left) {
+    double at = std::max(ready, lane.free);
+    for (const Window* window = lane.next; window != lane.last && at < left; ++window) {
+      if (window->end <= at) {
+        continue;
+      }
+      if (at < window->begin) {
+        extend(waits_, {at, window->begin});
+        at = window->begin;
+      }
+      const double to = std::min(window->end, left);
+      extend(moves_, {at, to});
+      at = to;
+    }
+  }
+
+  /// Transfers of one lane follow each other, so that most of what is added touches the last.
+  static void extend(std::vector<LaneInterval>& intervals, LaneInterval by) {
+    if (!intervals.empty() && intervals.back().from <= by.from && by.from <= intervals.back().to) {
+      intervals.back().to = std::max(intervals.back().to, by.to);
+    } else {
+      intervals.push_back(by);
+    }
+  }
+
+  /// What is in `some` and in none of `others`.
+  static std::vector<LaneInterval> without(std::vector<LaneInterval> some, std::vector<LaneInterval> others) {
+    std::ranges::sort(others, {}, &LaneInterval::from);
+    std::vector<LaneInterval> joined;
+    for (const LaneInterval& each : others) {
+      extend(joined, each);
+    }
+    std::vector<LaneInterval> left;
+    for (const LaneInterval& each : some) {
+      double at = each.from;
+      auto other = std::ranges::upper_bound(joined, at, {}, &LaneInterval::to);
+      for (; other != joined.end() && other->from < each.to; ++other) {
+        if (at < other->from) {
+          left.push_back({at, other->from});
+        }
+        at = std::max(at, other->to);
+      }
+      if (at < each.to) {
+        left.push_back({at, each.to});
+      }
+    }
+    return left;
   }
 
   void note(const Collective& collective, double start, double finish, double lit_ns) {
@@ -144,6 +217,10 @@ class Replayer {
     replay_.exposed = replay_.iteration - replay_.compute;
     replay_.dark = std::max(Duration{0}, replay_.iteration - rounded(lit));
     replay_.waited = rounded(waited_);
+    if (watched_ != kNobody) {
+      lane_.dark = without(waits_, moves_);
+      replay_.lane = lane_of(node(watched_).value, lane_, static_cast<double>(replay_.iteration.count()));
+    }
     return std::move(replay_);
   }
 
@@ -220,9 +297,14 @@ class Replayer {
       std::uint32_t chunk = (plan.size - step % plan.size) % plan.size;  // of rank 0 in this round; rank i sends chunk + i
       for (std::uint32_t i = 0; i < plan.size; ++i) {
         const std::int64_t bytes = whole + (chunk < larger ? 1 : 0);
+        const bool is_watched = ranks[i] == watched_ || ranks[i + 1 == plan.size ? 0 : i + 1] == watched_;
+        const WindowLane before = is_watched ? lanes[i] : WindowLane{};
         const double left = lanes[i].move(arrived[i], static_cast<double>(bytes));
         if (left == kNoLightEver) {
           return std::unexpected(no_light(bytes, node(ranks[i]), node(ranks[(i + 1) % plan.size])));
+        }
+        if (is_watched) {
+          watch_transfer(before, arrived[i], left);
         }
         arriving[i + 1 == plan.size ? 0 : i + 1] = left + latency_;
         chunk = chunk + 1 == plan.size ? 0 : chunk + 1;
@@ -248,9 +330,13 @@ class Replayer {
       const std::int64_t bytes = part_of(collective.bytes.count, plan.pieces, piece);
       double arrived = start;
       for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const WindowLane before = lanes[i];
         const double left = lanes[i].move(arrived, static_cast<double>(bytes));
         if (left == kNoLightEver) {
           return std::unexpected(no_light(bytes, node(ranks[i]), node(ranks[i + 1])));
+        }
+        if (ranks[i] == watched_ || ranks[i + 1] == watched_) {
+          watch_transfer(before, arrived, left);
         }
         arrived = left + latency_;
       }
@@ -286,6 +372,10 @@ class Replayer {
       return std::unexpected(no_light(flow.bytes, node(flow.source), node(flow.destination)));
     }
     waited_ = std::max(waited_, lane.waited);
+    if (flow.source == watched_ || flow.destination == watched_) {
+      watch_transfer(windows_.lane(node(flow.source), node(flow.destination), start), start, left);
+      lane_.communicates.push_back({start, left + latency_});
+    }
     return left + latency_;
   }
 
@@ -394,6 +484,10 @@ class Replayer {
   LightWindows windows_;
   double latency_;
   double waited_ = 0;
+  std::uint32_t watched_;  ///< rank
+  LaneParts lane_{};
+  std::vector<LaneInterval> waits_;  ///< of the watched rank's transfers, for light
+  std::vector<LaneInterval> moves_;
   Replay replay_;
 };
 

@@ -2,6 +2,7 @@
 // would give, replay says what the devices gave. Never sees a plan; only who reached whom, when, at which rate.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "controller/predict/predict.hpp"
@@ -14,8 +15,9 @@ struct ReplayOptions {
   Instant start{};  ///< see TransferOrder
   Duration latency = std::chrono::microseconds{1};
   TransferOrder order = TransferOrder::issue;
-  const JobSchedule* schedule = nullptr;  ///< who forwards for whom; none: all light is direct. Order forwarded needs it
-  Duration forward{};                     ///< order forwarded: at each server that passes traffic on
+  const JobSchedule* schedule = nullptr;   ///< who forwards for whom; none: all light is direct. Order forwarded needs it
+  Duration forward{};                      ///< order forwarded: at each server that passes traffic on
+  std::optional<std::uint32_t> watched{};  ///< rank whose lane is kept; not with order forwarded
 };
 
 struct Replay {
@@ -25,6 +27,7 @@ struct Replay {
   Duration dark{};    ///< what the iteration would save if its pairs were always lit; part of exposed
   Duration waited{};  ///< longest that one circuit had bytes to send and no light
   std::vector<Phase> phases;
+  NodeLane lane{};  ///< of the watched rank: dark while it has bytes for another rank, or another has some for it, and no light
 };
 
 /// One iteration of `job`, whose placement names every rank's node, over `light`. Rings: the recurrence of 2(n-1) rounds with

@@ -73,6 +73,7 @@ void enter_lit(ArenaBuilder& builder, const Architecture& architecture, const Fa
   ScheduleTimings timings = timings_on(fabric, {}, architecture);
   timings.latency = builder.terms.link_latency + builder.terms.step_latency;
   timings.forward = builder.terms.forward;
+  timings.wants_lane = true;
   auto alone = plan_alone(architecture, fabric, builder.graph, timings);
   if (!alone) {
     builder.error = std::move(alone).error();

@@ -375,6 +375,9 @@ Result<double> Predictor::run(Reconfiguration* changing) {
   if (!end) {
     return end;
   }
+  if (changing != nullptr) {
+    changing->end(*end);
+  }
   for (std::uint32_t node = 0; node < graph_->nodes; ++node) {
     account(*end, node);
     node_times_[node].dark = changing == nullptr ? 0 : changing->dark_ns()[node];

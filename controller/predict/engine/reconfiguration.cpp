@@ -112,6 +112,9 @@ Reconfiguration& Reconfiguration::operator=(Reconfiguration&& other) noexcept {
   is_dark_ = std::move(other.is_dark_);
   dark_ns_ = std::move(other.dark_ns_);
   changes_ = other.changes_;
+  dark_spans_ = std::move(other.dark_spans_);
+  dark_kept_ = other.dark_kept_;
+  forgot_dark_ = other.forgot_dark_;
   current_ = is_standing ? &standing_ : !recorded_.empty() ? &recorded_[playing_].network : &live_;
   return *this;
 }
@@ -179,6 +182,36 @@ void Reconfiguration::go_dark() {
   current_ = &standing_;
 }
 
+void Reconfiguration::add_dark(double now) {
+  DarkSpan span{dark_since_, now, {}};
+  bool all = true;
+  for (std::size_t node = 0; node < is_dark_.size(); ++node) {
+    if (is_dark_[node]) {
+      dark_ns_[node] += now - dark_since_;
+      span.nodes.push_back(static_cast<std::uint32_t>(node));
+    }
+    all = all && is_dark_[node];
+  }
+  if (span.nodes.empty() || !(span.from < span.to)) {
+    return;
+  }
+  if (all) {
+    span.nodes = {};
+  }
+  dark_kept_ += 1 + span.nodes.size();
+  forgot_dark_ = forgot_dark_ || dark_kept_ > kDarkSpansMax;
+  if (!forgot_dark_) {
+    dark_spans_.push_back(std::move(span));
+  }
+}
+
+void Reconfiguration::end(double now) {
+  if (phase_ == LightPhase::dark || phase_ == LightPhase::link_up) {
+    add_dark(now);
+    dark_since_ = now;
+  }
+}
+
 Result<void> Reconfiguration::step(double now, std::span<const Transfers::Left> residual) {
   if (!recorded_.empty()) {
     LOOM_ASSERT(playing_ + 1 < recorded_.size());
@@ -218,9 +251,7 @@ Result<void> Reconfiguration::step(double now, std::span<const Transfers::Left> 
       next_ = now + ns(terms_.link_up);
       return {};
     case LightPhase::link_up:
-      for (std::size_t node = 0; node < is_dark_.size(); ++node) {
-        dark_ns_[node] += is_dark_[node] ? now - dark_since_ : 0;
-      }
+      add_dark(now);
       live_ = std::move(coming_);
       current_ = &live_;
       phase_ = LightPhase::live;

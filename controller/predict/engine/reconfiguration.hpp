@@ -41,8 +41,18 @@ struct RecordedNetwork {
   Network network;
 };
 
+/// Darkness of some nodes, ns.
+struct DarkSpan {
+  double from = 0;
+  double to = 0;
+  std::vector<std::uint32_t> nodes;  ///< ascending; empty: all
+};
+
 class Reconfiguration {
  public:
+  /// Spans that are kept; with them, the nodes that they name count.
+  static constexpr std::size_t kDarkSpansMax = std::size_t{1} << 20U;
+
   /// Light as it was: each network from its instant on, the last one for ever. `networks` ascending, the first at 0 or before;
   /// all of them of the same links, dark ones with rate 0 and in no route. dark_ns() stays 0. Errors: invalid_argument (none,
   /// or other end points), those of check().
@@ -60,10 +70,17 @@ class Reconfiguration {
   /// By node: nanoseconds without light so far, up to the last step().
   const std::vector<double>& dark_ns() const { return dark_ns_; }
   std::uint32_t changes() const { return changes_; }
+  /// The run is over: what is dark was so until `now`.
+  void end(double now);
+  /// When who was dark, up to the last step() or end(); of networks that were recorded, nothing.
+  const std::vector<DarkSpan>& dark_spans() const { return dark_spans_; }
+  /// There were more than kDarkSpansMax, and the later ones are not kept.
+  bool forgot_dark() const { return forgot_dark_; }
 
  private:
   Reconfiguration() = default;
   void go_dark();
+  void add_dark(double now);
 
   ReconfigurationTerms terms_;
   TopologyPolicy policy_;
@@ -79,6 +96,9 @@ class Reconfiguration {
   std::vector<bool> is_dark_;
   std::vector<double> dark_ns_;
   std::uint32_t changes_ = 0;
+  std::vector<DarkSpan> dark_spans_;
+  std::size_t dark_kept_ = 0;
+  bool forgot_dark_ = false;
 
  public:
   Reconfiguration(Reconfiguration&& other) noexcept;

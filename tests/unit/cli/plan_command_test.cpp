@@ -469,7 +469,7 @@ TEST_CASE("a_topology_is_drawn_with_a_chord_a_duplex_link") {
     drawn += chord.count;
   }
   CHECK(2 * drawn == duplex);
-  const std::string svg = draw(circle);
+  const std::string svg = document(draw(circle));
   CHECK(count_of(svg, "class=\"chord\"") == circle.chords.size());
   CHECK(count_of(svg, "class=\"legend\"") == circle.series.size());
   CHECK(count_of(svg, "<circle") == 12);
@@ -479,7 +479,7 @@ TEST_CASE("a_topology_is_drawn_with_a_chord_a_duplex_link") {
 
 TEST_CASE("rings_are_drawn_segment_by_segment_with_equal_neighbours_in_one") {
   RingsDrawing rings{"rings", {"outer", "inner"}, {{2, 2, 1, 0}, {3, 3, 3, 3}}, {4, 4}};
-  const std::string svg = draw(rings);
+  const std::string svg = document(draw(rings));
   CHECK(count_of(svg, "class=\"segment\"") == 4);
   CHECK(svg.find("2 of 4 wavelengths from 0 to 2") != std::string::npos);
   CHECK(svg.find("1 of 4 wavelengths from 2 to 3") != std::string::npos);

@@ -22,13 +22,18 @@ std::size_t count_of(const std::string& text, const std::string& what) {
   return count;
 }
 
+template <class Chart>
+std::string text_of(const Chart& chart) {
+  return document(draw(chart));
+}
+
 TEST_CASE("bars_are_as_long_as_their_values_on_one_scale") {
   BarChart bars;
   bars.title = "t";
   bars.unit = "ms";
   bars.series = {"a", "b"};
   bars.bars = {{"one", {{10, 0}, {0, 1}}, "10"}, {"two", {{20, 0}, {20, 1}}, "40"}};
-  const std::string svg = draw(bars, {});
+  const std::string svg = text_of(bars);
   const std::regex rectangle("<rect x=\"([0-9.]+)\"[^>]*width=\"([0-9.]+)\" height=\"16\"");
   std::vector<double> widths;
   for (std::sregex_iterator at(svg.begin(), svg.end(), rectangle), end; at != end; ++at) {
@@ -46,7 +51,7 @@ TEST_CASE("an_outlier_flattens_no_other_bar_and_the_caption_says_so") {
   bars.bars = {{"quick", {{8, 0}}, "8"}, {"fair", {{10, 0}}, "10"}, {"slow", {{10, 0}, {990, 1}}, "1000 ms"}};
   bars.caption = {"what was assumed"};
   CHECK(scale_end(bars) == Approx(12.5));
-  const std::string svg = draw(bars, {});
+  const std::string svg = text_of(bars);
   CHECK(count_of(svg, "class=\"cut\"") == 2);
   CHECK(svg.find("The scale ends at 12.5 ms") != std::string::npos);
   CHECK(svg.find("is written: slow.") != std::string::npos);
@@ -54,7 +59,7 @@ TEST_CASE("an_outlier_flattens_no_other_bar_and_the_caption_says_so") {
   CHECK(svg.find("<title>dark: 990 ms</title>") != std::string::npos);  // its last part shows behind the cut
   bars.bars.pop_back();
   CHECK(scale_end(bars) == Approx(10));
-  CHECK(count_of(draw(bars, {}), "class=\"cut\"") == 0);
+  CHECK(count_of(text_of(bars), "class=\"cut\"") == 0);
 }
 
 TEST_CASE("the_figures_of_bars_are_csv") {
@@ -72,15 +77,62 @@ TEST_CASE("a_pdf_is_written_of_the_same_drawing") {
   bars.series = {"a"};
   bars.bars = {{"one", {{1, 0}}, "1"}};
   const std::string path = (std::filesystem::temp_directory_path() / "loom_plot_test.pdf").string();
-  REQUIRE(write_figure(path, draw(bars, {})));
+  REQUIRE(write({"--plot", path}, {draw(bars), csv_of(bars)}));
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   CHECK(bytes.starts_with("%PDF-"));
   CHECK(bytes.find("%%EOF") != std::string::npos);
   CHECK(bytes.find("/Subtype /Image") == std::string::npos);  // vectors, no pixels
-  CHECK(write_figure(path, "no drawing").error().code == ErrorCode::internal);
-  CHECK(write_figure("/nonexistent/a.svg", "x").error().code == ErrorCode::storage);
+  CHECK(pdf_of("no drawing").error().code == ErrorCode::internal);
   std::filesystem::remove(path);
+}
+
+TEST_CASE("a_picture_that_cannot_be_written_is_refused_by_its_name_and_option") {
+  const auto message_of = [](const PictureFiles& files) {
+    const auto checked = check(files);
+    return checked ? std::string{} : checked.error().message;
+  };
+  CHECK(message_of({"--plot", "a.png"}) == "--plot a.png: a picture's name ends in .svg or .pdf");
+  CHECK(message_of({"--plot", "a"}).starts_with("--plot a: "));
+  CHECK(message_of({"--plot", "/nonexistent/a.svg"}) == "--plot /nonexistent/a.svg: there is no folder /nonexistent");
+  CHECK(message_of({"--plot", "a.svg", "/nonexistent/a.csv"}).starts_with("--csv /nonexistent/a.csv"));
+  CHECK(message_of({"--plot", "a.svg", "a.svg"}).find("one file") != std::string::npos);
+  CHECK(message_of({"--plot", "a.svg"}).empty());
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "loom_plot_folder.svg";
+  std::filesystem::create_directories(folder);
+  const auto written = write({"--plot", folder.string()}, {draw(BarChart{}), csv_of(BarChart{})});
+  REQUIRE_FALSE(written);
+  CHECK(written.error().code == ErrorCode::storage);
+  CHECK(written.error().message.find(folder.string()) != std::string::npos);
+  std::filesystem::remove(folder);
+}
+
+TEST_CASE("the_caption_stands_below_the_drawing_or_in_a_file_of_its_own_and_always_in_the_description") {
+  BarChart bars;
+  bars.series = {"a"};
+  bars.bars = {{"one", {{1, 0}}, "1"}};
+  bars.caption = {"what was assumed", "and < this"};
+  const svg::Drawing drawing = draw(bars);
+  const std::string with = document(drawing);
+  const std::string without = document(drawing, false);
+  const std::string group = "<g class=\"caption\">";
+  CHECK(count_of(with, group) == 1);
+  CHECK(count_of(with, "what was assumed") == 2);
+  CHECK(count_of(without, group) == 0);
+  CHECK(count_of(without, "what was assumed") == 1);
+  CHECK(count_of(without, "<desc>what was assumed\nand &lt; this</desc>") == 1);
+  // What is drawn is the same, and nothing of it is in the caption's group.
+  CHECK(with.find(drawing.body) < with.find(group));
+  CHECK(without.find(drawing.body) != std::string::npos);
+  CHECK(drawing.body.find("assumed") == std::string::npos);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  REQUIRE(write({"--plot", path("loom_caption.svg"), "", false}, {drawing, csv_of(bars)}));
+  std::ifstream file(path("loom_caption.caption.txt"));
+  CHECK(std::string{std::istreambuf_iterator<char>(file), {}} == "what was assumed\nand < this\n");
+  for (const char* name : {"loom_caption.svg", "loom_caption.csv", "loom_caption.caption.txt"}) {
+    CHECK(std::filesystem::remove(path(name)));
+  }
 }
 
 TEST_CASE("names_with_markup_are_drawn_as_they_are") {
@@ -88,9 +140,7 @@ TEST_CASE("names_with_markup_are_drawn_as_they_are") {
   bars.title = "<script> & \"quotes\"";
   bars.series = {"a"};
   bars.bars = {{"<b>", {{1, 0}}, ""}};
-  GanttChart gantt;
-  gantt.lanes = {{"lane", {{0, 0.5, 0, "<x>"}}}};
-  const std::string svg = draw(bars, gantt);
+  const std::string svg = text_of(bars);
   CHECK(svg.find("<script>") == std::string::npos);
   CHECK(svg.find("&lt;script&gt; &amp; &quot;quotes&quot;") != std::string::npos);
   CHECK(count_of(svg, "<text") == count_of(svg, "</text>"));
@@ -105,7 +155,7 @@ TEST_CASE("lines_go_up_with_their_values_and_the_band_lies_where_it_was_publishe
   chart.band_least = 1;
   chart.band_most = 3;
   chart.band = "published";
-  const std::string svg = draw(chart);
+  const std::string svg = text_of(chart);
   CHECK(svg.find("a &lt; b") != std::string::npos);
   const std::regex dot("cy=\"([0-9.]+)\"");
   std::vector<double> heights;
@@ -119,7 +169,7 @@ TEST_CASE("lines_go_up_with_their_values_and_the_band_lies_where_it_was_publishe
   REQUIRE(std::regex_search(svg, found, band));
   CHECK(std::stod(found[1]) == Approx(heights[3]).epsilon(1e-4));                        // at 3
   CHECK(std::stod(found[1]) + std::stod(found[2]) == Approx(heights[0]).epsilon(1e-4));  // at 1
-  CHECK(draw(LineChart{}).find("nan") == std::string::npos);
+  CHECK(text_of(LineChart{}).find("nan") == std::string::npos);
 }
 
 std::vector<double> heights_of(const std::string& svg) {
@@ -143,19 +193,19 @@ Sweep small_sweep() {
 }
 
 TEST_CASE("equal_factors_are_equal_heights_on_a_log_scale") {
-  const std::vector<double> heights = heights_of(drawing_of(small_sweep()));
+  const std::vector<double> heights = heights_of(document(picture_of(small_sweep()).drawing));
   REQUIRE(heights.size() == 6);
   CHECK(heights[0] - heights[1] == Approx(heights[1] - heights[2]).epsilon(1e-4));
   CHECK(heights[1] == Approx(heights[4]).epsilon(1e-4));
 }
 
 TEST_CASE("a_sweeps_drawing_names_its_axes_lines_assumptions_and_where_the_rows_stand_and_is_the_same_every_time") {
-  const std::string svg = drawing_of(small_sweep());
+  const std::string svg = document(picture_of(small_sweep()).drawing);
   for (const char* each : {"t_tune, us", "ratio", "rising", "second", "what was held", "default: 0.1", "stroke-dasharray"}) {
     CHECK(svg.find(each) != std::string::npos);
   }
   CHECK(svg.find("nan") == std::string::npos);
-  CHECK(svg == drawing_of(small_sweep()));
+  CHECK(svg == document(picture_of(small_sweep()).drawing));
 }
 
 TEST_CASE("a_sweeps_table_has_a_row_a_place_and_the_assumptions_below") {
@@ -179,7 +229,7 @@ TEST_CASE("a_folder_that_cannot_be_made_is_told_by_its_path") {
 }
 
 TEST_CASE("nothing_to_draw_is_still_a_drawing") {
-  const std::string svg = draw({}, {});
+  const std::string svg = text_of(BarChart{});
   CHECK(svg.find("<svg") == 0);
   CHECK(svg.find("nan") == std::string::npos);
 }

@@ -1,5 +1,6 @@
 loom_test(predict_unit_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/node_lane_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_engine_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_network_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/predict_reconfiguration_test.cpp

@@ -126,6 +126,40 @@ TEST_CASE("a_period_is_live_drain_dark_link_up_in_this_order") {
   CHECK(ocs.live + ocs.dark == std::chrono::milliseconds{50});  // demand is looked at every 5 delays
 }
 
+TEST_CASE("when_it_was_dark_is_kept_and_what_is_dark_at_the_end_counts_until_then") {
+  const auto before = make_matchings(terms(4), std::vector<Matching>{{1, 0, 3, 2}});
+  const auto after = make_matchings(terms(4), std::vector<Matching>{{1, 0, kIdlePort, kIdlePort}});
+  bool is_after = false;
+  const auto in_turns = [&](double, std::span<const Transfers::Left>) {
+    is_after = !is_after;
+    return Result<Network>(is_after ? *after : *before);
+  };
+  auto some = Reconfiguration::make({.live = Duration{400}, .dark = Duration{100}, .link_up = Duration{7}, .all_stop = false},
+                                    *before, in_turns);
+  auto all = Reconfiguration::make({.live = Duration{400}, .dark = Duration{100}}, *before, always(*before));
+  REQUIRE(some);
+  REQUIRE(all);
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(some->step(some->next(), {}));
+    REQUIRE(all->step(all->next(), {}));
+  }
+  some->end(950);
+  all->end(950);
+  const auto spans_of = [](const Reconfiguration& machine) {
+    std::vector<std::tuple<double, double, std::vector<std::uint32_t>>> spans;
+    for (const DarkSpan& span : machine.dark_spans()) {
+      spans.emplace_back(span.from, span.to, span.nodes);
+    }
+    return spans;
+  };
+  using Spans = std::vector<std::tuple<double, double, std::vector<std::uint32_t>>>;
+  CHECK(spans_of(*some) == Spans{{400, 507, {2, 3}}, {907, 950, {2, 3}}});
+  CHECK(some->dark_ns() == std::vector<double>{0, 0, 150, 150});
+  CHECK(spans_of(*all) == Spans{{400, 500, {}}, {900, 950, {}}});
+  CHECK(all->dark_ns() == std::vector<double>{150, 150, 150, 150});
+  CHECK_FALSE(all->forgot_dark());
+}
+
 TEST_CASE("what_is_under_way_drains_and_what_is_new_waits") {
   const auto circuit = make_matchings(terms(2), std::vector<Matching>{{1, 0}});
   TaskGraphBuilder made{"late", 2};
