@@ -265,7 +265,8 @@ void add_cluster_option(CLI::App& verb, ArenaCommand& options) {
   CLI::Option* cluster =
       verb.add_option("--cluster", options.cluster,
                       "Many jobs on one cluster (.yaml with kind: cluster), instead of a workload: docs/cluster.md");
-  for (const char* other : {"--workload", "--demand", "--model", "--nodes", "--bandwidth", "--calibration", "--plot", "--gantt", "--no-caption"}) {
+  for (const char* other :
+       {"--workload", "--demand", "--model", "--nodes", "--bandwidth", "--calibration", "--plot", "--gantt", "--no-caption"}) {
     cluster->excludes(verb.get_option(other));
   }
 }
@@ -314,7 +315,7 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   }
   print_all(globals, studies, order.seeds, false);
   if (!order.csv.empty()) {
-    if (const auto written = write_figure(order.csv, csv_of(studies)); !written) {
+    if (const auto written = write_text(order.csv, csv_of(studies), "--csv"); !written) {
       complain(written.error().message, "give --csv a path that can be written");
       return kFailed;
     }

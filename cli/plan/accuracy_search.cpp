@@ -233,6 +233,8 @@ Result<AccuracyInputs> read_inputs(const PlanCommand& order) {
                                                    inputs.fabric->nodes.size()));
   }
   inputs.options.rate = rate_of(*inputs.fabric);
+  inputs.assumptions.push_back("shards of one operator meet their own of the next only, as in the authors' code: inside a group "
+                               "nothing is gathered or reduced");
   return inputs;
 }
 
