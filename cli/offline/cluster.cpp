@@ -292,6 +292,9 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   if (!costs) {
     return give_up(costs.error(), "loom arena --help");
   }
+  if (const auto place = check(PictureFiles{.option = "--csv", .picture = "", .data = order.csv}); !place) {
+    return give_up(place.error(), "loom arena --help");
+  }
   Studies studies(spec, *costs);
   {
     const Interrupt interrupt([&](bool) {
