@@ -11,9 +11,9 @@
 
 #include "cli/command_line.hpp"
 #include "cli/lab/interrupt.hpp"
+#include "cli/offline/arena_pictures.hpp"
 #include "cli/offline/cluster.hpp"
 #include "cli/offline/costs.hpp"
-#include "cli/offline/arena_pictures.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
 #include "cli/render/answer.hpp"

@@ -132,8 +132,7 @@ Result<void> read_profile_of_files(const PlanCommand& order, const Settings& own
     return refuse("half_batch is for models without measured times; --measures brings what a small batch takes");
   }
   const std::string prefix = profile_prefix(order.search.measures);
-  auto profile =
-      read_profile_files(prefix, *reading == kReadings[0] ? ProfileReading::measured : ProfileReading::as_in_code);
+  auto profile = read_profile_files(prefix, *reading == kReadings[0] ? ProfileReading::measured : ProfileReading::as_in_code);
   if (!profile) {
     return std::unexpected(std::move(profile).error());
   }
@@ -233,8 +232,9 @@ Result<AccuracyInputs> read_inputs(const PlanCommand& order) {
                                                    inputs.fabric->nodes.size()));
   }
   inputs.options.rate = rate_of(*inputs.fabric);
-  inputs.assumptions.push_back("shards of one operator meet their own of the next only, as in the authors' code: inside a group "
-                               "nothing is gathered or reduced");
+  inputs.assumptions.push_back(
+      "shards of one operator meet their own of the next only, as in the authors' code: inside a group "
+      "nothing is gathered or reduced");
   return inputs;
 }
 

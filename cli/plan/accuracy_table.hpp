@@ -12,9 +12,10 @@ namespace loom::cli {
 
 inline constexpr std::size_t kAccuracyRows = 1'024;
 
-/// Rows "global_batch,iterations", or with spaces between as SiP-ML's authors have them, a header by its words, `#` begins a remark. `source` names the file in errors. Errors:
-/// invalid_argument (line and column: no number, a batch that is no whole number from 1 on, iterations that are not positive,
-/// the same batch twice, no rows), out_of_range (kAccuracyRows, a batch beyond 2^20).
+/// Rows "global_batch,iterations", or with spaces between as SiP-ML's authors have them, a header by its words, `#` begins a
+/// remark. `source` names the file in errors. Errors: invalid_argument (line and column: no number, a batch that is no whole
+/// number from 1 on, iterations that are not positive, the same batch twice, no rows), out_of_range (kAccuracyRows, a batch
+/// beyond 2^20).
 Result<std::vector<AccuracyPoint>> parse_accuracy_table(std::string_view text, const std::string& source);
 
 /// Errors: as above; not_found.

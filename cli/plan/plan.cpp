@@ -237,8 +237,10 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option(
       "--model", search.model,
       "Your own layers (.yaml, .json); with --search also a name: of the zoo, or measured ones (dlrm-16, ..., -128)");
-  verb->add_option("--measures", search.measures, "File of measured times: FlexFlow's (.json; for a model that says measured_as, or instead of the one in --data), "
-                   "or SiP-ML's profile, NAME_bs1.pb and so on, which is the model");
+  verb->add_option(
+      "--measures", search.measures,
+      "File of measured times: FlexFlow's (.json; for a model that says measured_as, or instead of the one in --data), "
+      "or SiP-ML's profile, NAME_bs1.pb and so on, which is the model");
   verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
   verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
   verb->add_option("--chains", search.chains, "Chains, each with a seed of its own")->check(CLI::PositiveNumber);

@@ -108,8 +108,8 @@ Result<ModelOperators> operators_for(const PlanCommand& order, const Search& sea
     return std::unexpected(std::move(times).error());
   }
   made->times = *std::move(times);
-  made->assumptions = {format_text("compute times: measured, {}; tensors that skip layers go along the chain",
-                                   order.search.measures)};
+  made->assumptions = {
+      format_text("compute times: measured, {}; tensors that skip layers go along the chain", order.search.measures)};
   return made;
 }
 

@@ -22,8 +22,8 @@ struct PictureFiles {
   bool has_caption = true;        ///< false: nothing stands below the drawing, NAME.caption.txt has it
 };
 
-/// Before anything is computed. Errors: invalid_argument (a name that ends otherwise, one file for both), storage (a folder that
-/// is not there), each naming option and file.
+/// Before anything is computed. Errors: invalid_argument (a name that ends otherwise, one file for both), storage (a folder
+/// that is not there), each naming option and file.
 Result<void> check(const PictureFiles& files);
 
 /// What was written, for people. PDF is vectors and text, not pixels. Errors: those of check(); storage (a file cannot be

@@ -51,15 +51,15 @@ void add_operations(const Model& model, const BlockTime& time, SipProfile& profi
   std::vector<std::uint32_t> forward;
   for (const Block& block : model.blocks) {
     const std::int64_t parameters = (block.parameters + block.expert_parameters) * model.bytes_per_element;
-    operations.push_back({block.name + ".weights", std::vector<Duration>(sizes), std::vector<Bytes>(sizes), Bytes{parameters},
-                          true, {}});
+    operations.push_back(
+        {block.name + ".weights", std::vector<Duration>(sizes), std::vector<Bytes>(sizes), Bytes{parameters}, true, {}});
     weights.push_back(last());
     std::vector<std::uint32_t> inputs{weights.back()};
     if (!forward.empty()) {
       inputs.push_back(forward.back());
     }
-    operations.push_back(
-        computing(block.name + ".forward", model, {block, kForwardPart, block.boundary}, time, profile.batches, std::move(inputs)));
+    operations.push_back(computing(block.name + ".forward", model, {block, kForwardPart, block.boundary}, time, profile.batches,
+                                   std::move(inputs)));
     forward.push_back(last());
   }
   for (std::size_t i = model.blocks.size(); i-- > 0;) {
@@ -92,8 +92,9 @@ Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uin
   std::vector<Operation> operations;
   for (const ProfiledOperation& each : profile.operations) {
     if (each.compute.size() != batches.size() || each.output.size() != batches.size()) {
-      return fail(ErrorCode::invalid_argument, format_text("profile '{}': operator '{}' has {} times and {} outputs for {} batch sizes",
-                              profile.name, each.name, each.compute.size(), each.output.size(), batches.size()));
+      return fail(ErrorCode::invalid_argument,
+                  format_text("profile '{}': operator '{}' has {} times and {} outputs for {} batch sizes", profile.name,
+                              each.name, each.compute.size(), each.output.size(), batches.size()));
     }
     operations.push_back({each.name, between(each.compute[below], each.compute[above], part),
                           between(each.output[below], each.output[above], part), each.parameters, each.is_memory, each.inputs});
@@ -134,8 +135,7 @@ Result<SipProfile> measured_profile(const Model& model) {
   if (profile.batches.empty()) {
     return fail(ErrorCode::invalid_argument, model.name + ": no batch at which all layers were measured");
   }
-  add_operations(
-      model, [](const Block& block, std::uint32_t batch) { return block.measured.at(batch); }, profile);
+  add_operations(model, [](const Block& block, std::uint32_t batch) { return block.measured.at(batch); }, profile);
   return profile;
 }
 

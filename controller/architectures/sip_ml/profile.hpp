@@ -28,9 +28,9 @@ struct SipProfile {
   std::vector<ProfiledOperation> operations;
 };
 
-/// The operators at one batch size, times and bytes linear between the profiled sizes (docs/systems/sipml.md#strategy-search). Errors:
-/// out_of_range (a batch outside the profiled ones, naming them), invalid_argument (a profile whose sizes do not ascend, an
-/// operator without a time for each).
+/// The operators at one batch size, times and bytes linear between the profiled sizes (docs/systems/sipml.md#strategy-search).
+/// Errors: out_of_range (a batch outside the profiled ones, naming them), invalid_argument (a profile whose sizes do not
+/// ascend, an operator without a time for each).
 Result<std::vector<Operation>> operations_at(const SipProfile& profile, std::uint32_t batch);
 
 /// As synthetic_profile, with the time of each block as it was measured, at the batches at which all were. Errors:

@@ -37,7 +37,8 @@ std::optional<FileName> split(std::string_view path) {
   if (!path.ends_with(kEnding) || mark == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::string_view digits = path.substr(mark + kBatchMark.size(), path.size() - kEnding.size() - mark - kBatchMark.size());
+  const std::string_view digits =
+      path.substr(mark + kBatchMark.size(), path.size() - kEnding.size() - mark - kBatchMark.size());
   FileName name{path.substr(0, mark), 0};
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), name.batch);
   return problem == std::errc{} && end == digits.data() + digits.size() ? std::optional(name) : std::nullopt;
@@ -149,7 +150,9 @@ class Reader {
       place[(*order)[i]] = i;
     }
     SipProfile profile{std::filesystem::path{prefix}.filename().string(),
-                       format_text("measured on one GPU, SiP-ML's profiler: {}", prefix), std::move(batches_), {}};
+                       format_text("measured on one GPU, SiP-ML's profiler: {}", prefix),
+                       std::move(batches_),
+                       {}};
     if (reading_ == ProfileReading::as_in_code) {
       profile.source += ", times and outputs halved as the authors' reader does";
     }
@@ -168,8 +171,9 @@ class Reader {
     const bool is_memory = each.kind() != Wire::COMPUTE;
     const bool is_read = each.memory() == Wire::READ_VARIABLE;
     if (!Wire::Kind_IsValid(each.kind())) {
-      return refuse(path, ErrorCode::invalid_argument, format_text("operator {}: kind {} is none of 0, 1, 2",
-                                                                   in_quotes(each.name()), static_cast<int>(each.kind())));
+      return refuse(
+          path, ErrorCode::invalid_argument,
+          format_text("operator {}: kind {} is none of 0, 1, 2", in_quotes(each.name()), static_cast<int>(each.kind())));
     }
     if (each.kind() == Wire::MEMORY && !is_read && each.memory() != Wire::WRITE_VARIABLE) {
       return refuse(path, ErrorCode::invalid_argument,
@@ -203,13 +207,15 @@ class Reader {
     return {};
   }
 
-  Result<std::vector<std::vector<std::uint32_t>>> inputs_in(const std::filesystem::path& path, const GraphProfile& parsed) const {
+  Result<std::vector<std::vector<std::uint32_t>>> inputs_in(const std::filesystem::path& path,
+                                                            const GraphProfile& parsed) const {
     std::vector<std::vector<std::uint32_t>> inputs(operations_.size());
     std::size_t edges = 0;
     for (const GraphProfile::Readers& each : parsed.graph()) {
       const auto from = index_.find(each.name());
       if (from == index_.end()) {
-        return refuse(path, ErrorCode::invalid_argument, format_text("the graph has {}, which is no operator", in_quotes(each.name())));
+        return refuse(path, ErrorCode::invalid_argument,
+                      format_text("the graph has {}, which is no operator", in_quotes(each.name())));
       }
       edges += static_cast<std::size_t>(each.readers_size());
       if (edges > kProfileEdges) {
@@ -264,7 +270,8 @@ class Reader {
   /// Operators that still wait hold one: back along any input that waits too, until one comes again.
   std::string cycle_among(const std::vector<std::size_t>& waits) const {
     std::vector<std::uint32_t> path;
-    auto at = static_cast<std::uint32_t>(std::ranges::find_if(waits, [](std::size_t left) { return left > 0; }) - waits.begin());
+    auto at =
+        static_cast<std::uint32_t>(std::ranges::find_if(waits, [](std::size_t left) { return left > 0; }) - waits.begin());
     while (std::ranges::find(path, at) == path.end()) {
       path.push_back(at);
       at = *std::ranges::find_if(inputs_[at], [&](std::uint32_t input) { return waits[input] > 0; });

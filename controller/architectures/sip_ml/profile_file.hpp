@@ -31,10 +31,10 @@ std::filesystem::path profile_accuracy_table(const std::string& prefix);
 
 /// All NAME_bs*.pb of one profile. A control dependency is an operator without time and bytes; a variable's bytes are counted
 /// where it is read, not again where it is written; operators come after what they read, otherwise in the file's order. Errors,
-/// each naming the file and the operator: not_found (no such files), malformed (not protobuf, or no operators), invalid_argument
-/// (an operator twice, of another kind in another file, missing in one; an edge to nobody, other edges at another batch; a kind
-/// that the authors' tools no longer know; a cycle, with its path), out_of_range (kProfileBatches, kProfileOperations,
-/// kProfileEdges, kTraceFileBytes).
+/// each naming the file and the operator: not_found (no such files), malformed (not protobuf, or no operators),
+/// invalid_argument (an operator twice, of another kind in another file, missing in one; an edge to nobody, other edges at
+/// another batch; a kind that the authors' tools no longer know; a cycle, with its path), out_of_range (kProfileBatches,
+/// kProfileOperations, kProfileEdges, kTraceFileBytes).
 Result<SipProfile> read_profile_files(const std::string& prefix, ProfileReading reading = ProfileReading::measured);
 
 }  // namespace loom

@@ -14,7 +14,8 @@ bool is_measured(const Model& model) {
 }
 
 std::optional<double> milliseconds_at(const TimesByBatch& measured, double samples) {
-  const auto above = std::ranges::find_if(measured, [&](const auto& each) { return static_cast<double>(each.first) >= samples; });
+  const auto above =
+      std::ranges::find_if(measured, [&](const auto& each) { return static_cast<double>(each.first) >= samples; });
   if (above == measured.end()) {
     return std::nullopt;
   }

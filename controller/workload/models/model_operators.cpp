@@ -93,9 +93,10 @@ Result<ModelOperators> assemble(std::string name, std::uint32_t nodes, std::int6
       }
     }
     if (lawful.empty()) {
-      return fail(ErrorCode::not_found,
-                  format_text("layer '{}' was measured at batch {}; {} samples over a divisor of {} nodes are none between them",
-                              each.of.name, batches_of(each.measured), samples, nodes));
+      return fail(
+          ErrorCode::not_found,
+          format_text("layer '{}' was measured at batch {}; {} samples over a divisor of {} nodes are none between them",
+                      each.of.name, batches_of(each.measured), samples, nodes));
     }
     made.graph.operators.push_back(std::move(each.of));
   }

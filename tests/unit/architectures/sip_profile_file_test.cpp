@@ -66,7 +66,8 @@ std::string layer(std::uint32_t microseconds, std::uint32_t output) {
   return computing("gradient", 2 * microseconds, 4'000) + computing("conv", microseconds, output) +
          computing("flat/Reshape", 1, output) + variable("conv/weights", 4'000, 2) + variable("conv/update", 4'000, 1) +
          control("group") + edges("conv/weights", {"conv", "conv/update"}) + edges("conv", {"flat/Reshape"}) +
-         edges("flat/Reshape", {"gradient"}) + edges("gradient", {"conv/update", "conv/update"}) + edges("conv/update", {"group"});
+         edges("flat/Reshape", {"gradient"}) + edges("gradient", {"conv/update", "conv/update"}) +
+         edges("conv/update", {"group"});
 }
 
 TEST_CASE("profiles_of_the_authors_tools_are_read_batch_by_batch") {
