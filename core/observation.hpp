@@ -48,12 +48,29 @@ struct CircuitSwitchObservation {
 using Reading =
     OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;
 
+/// Who says that a device is as it reads.
+enum class Proof : std::uint8_t {
+  assumed,  ///< it repeats what it was told: nothing has looked at the light
+  device,   ///< a sensor of its own: a locker, a tap, a converter that measures
+  monitor   ///< something else that measures the light itself
+};
+std::string_view to_string(Proof proof);
+
+/// Who a device says that it is; empty where it does not say.
+struct DeviceIdentity {
+  std::string serial;       ///< its serial number
+  std::string description;  ///< maker, model, releases, as one line
+  bool operator==(const DeviceIdentity&) const = default;
+};
+
 struct Observation {
   DeviceId device;
   DeviceHealth health = DeviceHealth::unknown;
   Instant read_at{};
   Reading reading;
   std::string fault;  ///< empty, or one sentence
+  Proof proof = Proof::assumed;
+  DeviceIdentity identity{};
   bool operator==(const Observation&) const = default;
 };
 

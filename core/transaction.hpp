@@ -33,6 +33,8 @@ struct Frame {
   std::vector<std::uint8_t> request;
   std::uint16_t reply_bytes = 0;  ///< fixed length, or 0: until `terminator`
   std::string terminator;
+  /// Not empty: a reply may have many lines, and ends with the first that is one of these (without its terminator).
+  std::vector<std::string> last_lines{};
   bool operator==(const Frame&) const = default;
 };
 
@@ -41,6 +43,8 @@ struct Transaction {
   std::uint16_t bus_address = 0;
   std::variant<Registers, BytesAt, Frame> order;
   Duration deadline{};  ///< how long the lane may wait for the device
+  /// 0, or the only connection on which this makes sense (BusReply::connection): `lost` on any other.
+  std::uint32_t connection = 0;
   bool operator==(const Transaction&) const = default;
 };
 
@@ -61,6 +65,8 @@ struct BusReply {
   /// Of a failure, where the bus knows more than its status says: "/dev/ttyUSB0: Permission denied (errno 13)". Empty on
   /// success.
   std::string cause{};
+  /// Which of the bus's connections answered: another one each time that it was lost and opened again. 0: it has none.
+  std::uint32_t connection = 0;
   bool operator==(const BusReply&) const = default;
 };
 

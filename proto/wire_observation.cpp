@@ -56,6 +56,9 @@ void to_wire(const loom::Observation& in, Observation& out) {
   out.set_health(enum_to_wire<DeviceHealth>(in.health));
   out.set_read_at_ns(ns_of(in.read_at));
   out.set_fault(sendable(in.fault));
+  out.set_proof(enum_to_wire<Proof>(in.proof));
+  out.set_serial(sendable(in.identity.serial));
+  out.set_description(sendable(in.identity.description));
   if (const auto* laser = std::get_if<loom::TransmitterObservation>(&in.reading)) {
     to_wire(*laser, *out.mutable_laser());
   } else if (const auto* heater = std::get_if<loom::FilterObservation>(&in.reading)) {
@@ -75,6 +78,11 @@ loom::Observation from_wire(Check& check, const Observation& in) {
   out.health = check.enumeration("health", in.health(), loom::DeviceHealth::failed);
   out.read_at = check.instant("read_at_ns", in.read_at_ns());
   out.fault = check.text("fault", in.fault());
+  if (in.proof() != PROOF_UNSPECIFIED) {
+    out.proof = check.enumeration("proof", in.proof(), loom::Proof::monitor);
+  }
+  out.identity.serial = check.text("serial", in.serial());
+  out.identity.description = check.text("description", in.description());
   const auto scope = check.in("reading");
   out.reading = reading_from_wire(check, in);
   return out;

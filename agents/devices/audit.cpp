@@ -114,7 +114,8 @@ bool is_news_of_bank(const FilterObservation& was, const FilterObservation& is) 
 }  // namespace
 
 bool is_news(const Observation& before, const Observation& after) {
-  if (before.health != after.health || before.fault != after.fault || before.reading.index() != after.reading.index()) {
+  if (before.health != after.health || before.fault != after.fault || before.reading.index() != after.reading.index() ||
+      before.proof != after.proof || before.identity != after.identity) {
     return true;
   }
   if (after.health == DeviceHealth::failed && after.read_at != before.read_at) {

@@ -62,6 +62,11 @@ constexpr Column<DeviceReport> kColumns[] = {
     {"node", kCell<&DeviceReport::agent>},
     {"health", [](const DeviceReport& row) { return health_text(row.observation.health); }},
     {"reading", [](const DeviceReport& row) { return std::visit(ReadingText{}, row.observation.reading); }},
+    {"proof",
+     [](const DeviceReport& row) {
+       const bool is_read = !std::holds_alternative<std::monostate>(row.observation.reading);
+       return std::string(is_read ? loom::to_string(row.observation.proof) : "");
+     }},
     {"lit", lit_text},
     {"set by", [](const DeviceReport& row) { return std::string(row.adopted   ? "ADOPTED"
                                                                 : row.by_hand ? "HAND"

@@ -184,7 +184,10 @@ void spread(Json& row, const Observation& observation) {
   row.update({{"health", health_word(observation.health)},
               {"reading", std::visit(ReadingJson{}, observation.reading)},
               {"read_at_ns", ns_of(observation.read_at)},
-              {"fault", observation.fault}});
+              {"fault", observation.fault},
+              {"proof", to_string(observation.proof)},
+              {"serial", observation.identity.serial},
+              {"description", observation.identity.description}});
 }
 
 void spread(Json& row, const Outcome& outcome) {

@@ -42,6 +42,11 @@ std::string_view to_string(Drift drift) {
   return word(kWords, drift);
 }
 
+std::string_view to_string(Proof proof) {
+  static constexpr std::array<std::string_view, 3> kWords{"assumed", "device", "monitor"};
+  return word(kWords, proof);
+}
+
 std::string_view to_string(AlarmCode code) {
   static constexpr std::array<std::string_view, 16> kWords{
       "agent_dead",      "agent_duplicate", "stale_term",        "device_failed",        "commit_returned", "fire_underflow",

@@ -421,6 +421,8 @@ inline Observation observation(Random& random) {
   out.read_at = instant(random);
   out.reading = reading(random);
   out.fault = text(random);
+  out.proof = random.any(Proof::monitor);
+  out.identity = {text(random), text(random)};
   return out;
 }
 
