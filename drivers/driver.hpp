@@ -35,6 +35,13 @@ class Driver {
   virtual Duration lead(const Setpoint& setpoint) const = 0;
   /// Preload; moves nothing. Precondition: check() was ok. Replaces what was staged before.
   virtual void stage(const Setpoint& setpoint) = 0;
+  /// Can the device itself hold the next setpoint ready, unseen (a WSS: URA before RSW)? If not, prepare() does nothing.
+  virtual bool can_prepare() const { return false; }
+  /// Brings what was staged last into the device, where nothing shows it yet: fire() then only switches. Moves nothing, and
+  /// takes away no proof. activity(): busy until the device has it; failed: it could not be brought there.
+  virtual void prepare() {}
+  /// What was prepared shall never be shown: overwrites it. Moves nothing.
+  virtual void withdraw() {}
   /// From here on the device may move towards the staged setpoint; only registers that differ are written. A fire() while
   /// busy aims at the newest staged setpoint. Emission is cut before anything else is written. Real-time safe.
   virtual void fire() = 0;

@@ -1,8 +1,9 @@
 // OperationState: what a driver that proves its writes by read-back was asked for, how it ended, and the observation that tells
-// of it. A fire goes before an audit, and an audit makes no failed fire good. It never talks, and never decides what is read or
-// written.
+// of it. A fire goes before all else, an audit makes no failed fire good, and what was prepared changes no proof. It never talks,
+// and never decides what is read or written.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -15,15 +16,19 @@ class OperationState {
  public:
   void ask_fire() { fired_ = true; }
   void ask_audit() { polled_ = true; }
-  bool is_asked() const { return fired_ || polled_; }
+  void ask_prepare() { prepared_ = true; }
+  bool is_asked() const { return fired_ || prepared_ || polled_; }
   /// A newer fire() waits: what is under way keeps its knowledge and drops its procedure.
   bool is_overtaken() const { return fired_; }
-  bool is_audit() const { return auditing_; }
+  bool is_fire() const { return operation_ == Operation::fire; }
+  bool is_audit() const { return operation_ == Operation::audit; }
+  bool is_preparation() const { return operation_ == Operation::preparation; }
 
   void begin() {
-    auditing_ = !std::exchange(fired_, false);
-    polled_ = false;
-    if (!auditing_) {
+    operation_ = fired_ ? Operation::fire : prepared_ ? Operation::preparation : Operation::audit;
+    polled_ = polled_ && is_preparation();
+    fired_ = prepared_ = false;
+    if (is_fire()) {
       fire_failed_ = false;
       observation_.health = DeviceHealth::moving;
     }
@@ -31,12 +36,13 @@ class OperationState {
       observation_.fault.clear();
     }
   }
-  /// A fire: proven. An audit: what was proven stays settled only while read-back agrees with it.
+  /// A fire: proven. An audit: what was proven stays settled only while read-back agrees with it. A preparation moved nothing.
   void finish(bool agrees, DeviceHealth health = DeviceHealth::ready) {
     if (fire_failed_) {
       return;
     }
-    const bool settled = !auditing_ || (outcome_ == DriverActivity::settled && agrees);
+    const bool was_settled = outcome_ == DriverActivity::settled;
+    const bool settled = is_fire() || (was_settled && (agrees || is_preparation()));
     outcome_ = settled ? DriverActivity::settled : DriverActivity::idle;
     observation_.health = health;
     observation_.fault.clear();
@@ -52,7 +58,7 @@ class OperationState {
     observation_.fault = std::move(sentence);
     observation_.health = DeviceHealth::failed;
     outcome_ = DriverActivity::failed;
-    fire_failed_ = fire_failed_ || !auditing_;
+    fire_failed_ = fire_failed_ || is_fire();
   }
   DriverActivity activity(bool at_rest) const { return !at_rest || is_asked() ? DriverActivity::busy : outcome_; }
 
@@ -66,9 +72,12 @@ class OperationState {
   const Observation& observation() const { return observation_; }
 
  private:
-  bool fired_ = false;   ///< asked for and not yet begun
-  bool polled_ = false;  ///< asked for and not yet begun
-  bool auditing_ = false;
+  enum class Operation : std::uint8_t { fire, preparation, audit };
+
+  bool fired_ = false;     ///< asked for and not yet begun
+  bool prepared_ = false;  ///< likewise
+  bool polled_ = false;    ///< likewise
+  Operation operation_ = Operation::fire;
   bool fire_failed_ = false;
   DriverActivity outcome_ = DriverActivity::idle;
   Observation observation_;

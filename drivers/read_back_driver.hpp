@@ -126,6 +126,8 @@ class ReadBackDriver : public Driver {
 
   Profile profile_;
   std::vector<Held> target_;
+  std::vector<Held> staged_;           ///< what fire() will aim at
+  std::uint32_t only_connection_ = 0;  ///< of the bus, on which alone the next exchange makes sense; 0: on any
   LastVerified<Held> last_verified_;
   OperationState operation_;
   RetryState retry_;
@@ -136,7 +138,6 @@ class ReadBackDriver : public Driver {
   void receive_failure(Instant now, const BusReply& reply);
 
   std::span<const Row> table_;
-  std::vector<Held> staged_;
   bool has_staged_ = false;
 };
 
@@ -175,24 +176,29 @@ Step ReadBackDriver<Profile, State, Held>::step(Instant now, const BusReply* rep
   if (retry_.is_waiting()) {
     return {std::nullopt, kNever};
   }
-  if (operation_.is_asked()) {
-    retry_.start_over();
-    operation_.begin();
-    begin();
-    state_ = State::rest;
-    enter(State::decide, now);
-  }
-  while (state_ != State::rest) {
+  while (true) {
+    if (operation_.is_overtaken() || (operation_.is_asked() && state_ == State::rest)) {
+      retry_.start_over();
+      operation_.begin();
+      begin();
+      state_ = State::rest;
+      enter(State::decide, now);
+    }
+    if (state_ == State::rest && operation_.is_asked()) {
+      continue;
+    }
+    if (state_ == State::rest) {
+      return {std::nullopt, kNever};
+    }
     if (const Instant ready = ready_at(); now < ready) {
       return {std::nullopt, ready};
     }
     if (row().exchange != Exchange::none) {
       retry_.sent();
-      return {Transaction{profile_.device, profile_.bus_address, order(), profile_.reply_deadline}, kNever};
+      return {Transaction{profile_.device, profile_.bus_address, order(), profile_.reply_deadline, only_connection_}, kNever};
     }
     enter(row().then, now);
   }
-  return {std::nullopt, kNever};
 }
 
 template <class Profile, class State, class Held>

@@ -20,12 +20,16 @@ BusReply SerialBus::execute(const Transaction& transaction) {
   if (frame == nullptr) {
     return {BusStatus::exception, 1, {}, {}};
   }
+  if (transaction.connection != 0 && (!port_ || connection_ != transaction.connection)) {
+    return connection_is_gone(endpoint_.device);
+  }
   if (!port_) {
     Result<SerialPort> opened = SerialPort::open(endpoint_);
     if (!opened) {
       return {BusStatus::lost, 0, {}, {}, opened.error().message};
     }
     port_.emplace(std::move(*opened));
+    ++connection_;
   }
   if (late_reply_until_ != Instant{}) {
     listen_out(port_->descriptor(), std::exchange(late_reply_until_, Instant{}));
@@ -33,6 +37,7 @@ BusReply SerialBus::execute(const Transaction& transaction) {
   tcflush(port_->descriptor(), TCIFLUSH);
   const Duration deadline = transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline;
   BusReply reply = exchange_frame(port_->descriptor(), *frame, steady_now() + deadline);
+  reply.connection = connection_;
   return reply.status == BusStatus::ok ? reply : failure(std::move(reply), deadline);
 }
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "core/text/format_text.hpp"
 
@@ -29,9 +30,16 @@ std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& byt
   if (frame.reply_bytes > 0) {
     return bytes.size() >= frame.reply_bytes ? frame.reply_bytes : 0;
   }
-  const auto same = [](std::uint8_t byte, char wanted) { return byte == static_cast<std::uint8_t>(wanted); };
-  const auto found = std::search(bytes.begin(), bytes.end(), frame.terminator.begin(), frame.terminator.end(), same);
-  return found == bytes.end() ? 0 : static_cast<std::size_t>(found - bytes.begin()) + frame.terminator.size();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::size_t begin = 0;
+  for (std::size_t end = text.find(frame.terminator); end != std::string_view::npos; end = text.find(frame.terminator, begin)) {
+    const std::string_view line = text.substr(begin, end - begin);
+    begin = end + frame.terminator.size();
+    if (frame.last_lines.empty() || std::ranges::find(frame.last_lines, line) != frame.last_lines.end()) {
+      return begin;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -93,6 +101,10 @@ Result<std::vector<std::uint8_t>> read_some(int descriptor, std::size_t limit, I
       return gone();
     }
   }
+}
+
+BusReply connection_is_gone(const std::string& where) {
+  return {BusStatus::lost, 0, {}, {}, format_text("{}: the connection that this belongs to was lost", where)};
 }
 
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {

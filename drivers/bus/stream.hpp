@@ -32,8 +32,11 @@ Result<std::vector<std::uint8_t>> read_some(int descriptor, std::size_t limit, I
 /// Longest reply up to a terminator: the map of a 1008 x 1008 switch is 10 KB, the channels of a WSS 15 KB.
 inline constexpr std::size_t kReplyBytesMax = 65'536;
 
-/// Says the request and hears its reply: reply_bytes, or up to the terminator (kept in the reply), or nothing if the frame has
-/// neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator. A drip does not stretch `until`.
+/// What a transaction gets that makes sense on one connection alone (Transaction::connection), which is no more.
+BusReply connection_is_gone(const std::string& where);
+
+/// Says the request and hears its reply: reply_bytes, or up to the terminator (kept in the reply; of many lines, that of the
+/// last one), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator. A drip does not stretch `until`.
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until);
 
 }  // namespace loom

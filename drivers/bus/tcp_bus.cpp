@@ -69,6 +69,9 @@ BusReply TcpBus::execute(const Transaction& transaction) {
   if (socket_ >= 0 && !is_fresh()) {
     close();
   }
+  if (transaction.connection != 0 && (socket_ < 0 || connection_ != transaction.connection)) {
+    return connection_is_gone(where());
+  }
   if (socket_ < 0) {
     if (BusReply failure = connect(until); failure.status != BusStatus::ok) {
       return failure;
@@ -79,6 +82,7 @@ BusReply TcpBus::execute(const Transaction& transaction) {
     reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", where(), reply.cause);
     close();
   }
+  reply.connection = connection_;
   return reply;
 }
 
@@ -97,6 +101,7 @@ BusReply TcpBus::connect(Instant until) {
     const bool connected = ::connect(socket_, address->ai_addr, address->ai_addrlen) == 0;
     reply.status = connected ? BusStatus::ok : errno == EINPROGRESS ? finish_connecting(socket_, until) : BusStatus::lost;
     if (reply.status == BusStatus::ok) {
+      ++connection_;
       const int at_once = 1;  // a line is a packet; waiting for more only delays it
       setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
       return reply;

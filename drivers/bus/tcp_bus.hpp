@@ -28,6 +28,7 @@ class TcpBus final : public BusDevice {
 
   TcpEndpoint endpoint_;
   int socket_ = -1;
+  std::uint32_t connection_ = 0;  ///< counts them
 };
 
 }  // namespace loom

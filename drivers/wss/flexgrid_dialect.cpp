@@ -1,14 +1,20 @@
 // Text of the flexgrid dialect to values and back. Never allocates more than its result; refuses what it does not know.
 #include "drivers/wss/flexgrid_dialect.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 #include "core/limits.hpp"
+#include "core/result.hpp"
 
 namespace loom::flexgrid {
 namespace {
+
+constexpr std::string_view kEndOfLine = "\r\n";
+constexpr std::int32_t kGreatestSlice = 1 << 20;  ///< far beyond any device; what a reply may say stays countable
 
 /// Eats `text` from the front.
 class Cursor {
@@ -69,17 +75,7 @@ std::optional<Channel> read_channel(Cursor& cursor, std::int32_t number) {
     return std::nullopt;
   }
   const auto last = cursor.number();
-  if (!last) {
-    return std::nullopt;
-  }
-  std::int32_t input = 1;
-  if (cursor.eat("@")) {
-    input = cursor.number().value_or(0);
-  }
-  if (input < 1 || input > 0xFFFF) {
-    return std::nullopt;
-  }
-  return Channel{*first, *last, static_cast<std::uint16_t>(input - 1)};
+  return last ? std::optional(Channel{*first, *last}) : std::nullopt;
 }
 
 std::optional<ChannelSetting> read_setting(Cursor& cursor) {
@@ -102,18 +98,40 @@ std::optional<ChannelSetting> read_setting(Cursor& cursor) {
   return ChannelSetting{*channel, {static_cast<std::uint16_t>(*port), *whole * 10 + *tenth}};
 }
 
+/// Slices of 6.25 GHz in one of the device.
+std::int32_t fine_slices(const Dialect& dialect) { return kSlices / dialect.slices; }
+
+/// After an item: the end, or a semicolon with spaces.
+bool eat_separator(Cursor& cursor) {
+  if (!cursor.eat(";")) {
+    return cursor.is_done();
+  }
+  while (cursor.eat(" ")) {
+  }
+  return true;
+}
+
+constexpr std::array<std::string_view, 4> kErrors{"CER", "AER", "RER", "VER"};
+
 }  // namespace
 
 PortMap port_map_of(PortNumber inputs, PortNumber outputs) {
-  return inputs <= 1 ? PortMap::by_output : outputs <= 1 ? PortMap::by_input : PortMap::by_pair;
+  LOOM_ASSERT(inputs <= 1 || outputs <= 1);
+  return inputs <= 1 ? PortMap::by_output : PortMap::by_input;
 }
 
-Channel channel_of(const Dialect& dialect, FrequencySlot slot, std::uint16_t input) {
+bool overlap(const Channel& a, const Channel& b) { return a.first <= b.last && b.first <= a.last; }
+
+Channel channel_of(const Dialect& dialect, FrequencySlot slot) {
   const std::int64_t offset = (lower_edge_of(slot) - dialect.window_start).mhz;
   const std::int64_t first = (offset >= 0 ? offset : offset - kSlice.mhz + 1) / kSlice.mhz + 1;
   const std::int64_t width = width_of(slot).mhz / kSlice.mhz;
-  return {static_cast<std::int32_t>(first), static_cast<std::int32_t>(first + width - 1),
-          dialect.map == PortMap::by_pair ? input : std::uint16_t{0}};
+  return {static_cast<std::int32_t>(first), static_cast<std::int32_t>(first + width - 1)};
+}
+
+bool fits_slices(const Dialect& dialect, const Channel& channel) {
+  const std::int32_t fine = fine_slices(dialect);
+  return (channel.first - 1) % fine == 0 && channel.last % fine == 0;
 }
 
 std::optional<FrequencySlot> slot_of(const Dialect& dialect, const Channel& channel) {
@@ -143,29 +161,26 @@ std::optional<WssRoute> route_of(const Dialect& dialect, const Channel& channel,
   }
   const auto port = static_cast<std::uint16_t>(setting.port - 1);
   const bool by_input = dialect.map == PortMap::by_input;
-  return WssRoute{*slot, by_input ? port : channel.input, by_input ? std::uint16_t{0} : port, Db{setting.tenths * 10}};
+  return WssRoute{*slot, by_input ? port : std::uint16_t{0}, by_input ? std::uint16_t{0} : port, Db{setting.tenths * 10}};
 }
 
 std::string write_grid(const Dialect& dialect, std::span<const Channel> channels) {
-  std::string text = "DCC ";
+  const std::int32_t fine = fine_slices(dialect);
+  std::string text;
   for (std::size_t i = 0; i < channels.size(); ++i) {
     text += i == 0 ? "" : ";";
     append_number(text, static_cast<std::int64_t>(i + 1));
     text += '=';
-    append_number(text, channels[i].first);
+    append_number(text, (channels[i].first - 1) / fine + 1);
     text += ':';
-    append_number(text, channels[i].last);
-    if (dialect.map == PortMap::by_pair) {
-      text += '@';
-      append_number(text, channels[i].input + 1);
-    }
+    append_number(text, channels[i].last / fine);
   }
   return text;
 }
 
 std::string write_ports(std::span<const ChannelSetting> settings) {
-  std::string text = "UCA ";
-  text.reserve(4 + settings.size() * 12);
+  std::string text;
+  text.reserve(settings.size() * 12);
   for (std::size_t i = 0; i < settings.size(); ++i) {
     text += i == 0 ? "" : ";";
     append_number(text, settings[i].channel);
@@ -179,18 +194,17 @@ std::string write_ports(std::span<const ChannelSetting> settings) {
   return text;
 }
 
-std::optional<std::vector<Channel>> read_grid(std::string_view text) {
+std::optional<std::vector<Channel>> read_grid(const Dialect& dialect, std::string_view text) {
+  const std::int32_t fine = fine_slices(dialect);
   Cursor cursor(text);
   std::vector<Channel> channels;
-  if (!cursor.eat("DCC ")) {
-    return std::nullopt;
-  }
   while (!cursor.is_done()) {
     const auto channel = read_channel(cursor, static_cast<std::int32_t>(channels.size()) + 1);
-    if (!channel || (!cursor.eat(";") && !cursor.is_done()) || channels.size() >= limits::kWssRoutes) {
+    if (!channel || channel->first > kGreatestSlice || channel->last > kGreatestSlice || !eat_separator(cursor) ||
+        channels.size() >= limits::kWssRoutes) {
       return std::nullopt;
     }
-    channels.push_back(*channel);
+    channels.push_back({(channel->first - 1) * fine + 1, channel->last * fine});
   }
   return channels;
 }
@@ -198,12 +212,9 @@ std::optional<std::vector<Channel>> read_grid(std::string_view text) {
 std::optional<std::vector<ChannelSetting>> read_ports(std::string_view text) {
   Cursor cursor(text);
   std::vector<ChannelSetting> settings;
-  if (!cursor.eat("UCA ")) {
-    return std::nullopt;
-  }
   while (!cursor.is_done()) {
     const auto setting = read_setting(cursor);
-    if (!setting || (!cursor.eat(";") && !cursor.is_done()) || settings.size() >= limits::kWssRoutes) {
+    if (!setting || !eat_separator(cursor) || settings.size() >= limits::kWssRoutes) {
       return std::nullopt;
     }
     settings.push_back(*setting);
@@ -211,10 +222,10 @@ std::optional<std::vector<ChannelSetting>> read_ports(std::string_view text) {
   return settings;
 }
 
-std::string frame(const Dialect& dialect, std::string_view text) {
+std::string frame(bool checksum, std::string_view text) {
   std::string line;
   line.reserve(text.size() + 8);
-  if (dialect.checksum) {
+  if (checksum) {
     line += '^';
     line += text;
     line += '$';
@@ -222,41 +233,66 @@ std::string frame(const Dialect& dialect, std::string_view text) {
   } else {
     line += text;
   }
-  return line + "\r\n";
+  return line + std::string(kEndOfLine);
 }
 
-std::optional<std::string_view> unframe(const Dialect& dialect, std::string_view line) {
-  if (!line.ends_with("\r\n")) {
-    return std::nullopt;
-  }
-  line.remove_suffix(2);
-  if (!dialect.checksum) {
+bool is_framed(std::string_view line) { return line.starts_with('^'); }
+
+std::optional<std::string_view> unframe(std::string_view line) {
+  if (!is_framed(line)) {
     return line;
   }
-  if (line.size() < 6 || line.front() != '^' || line[line.size() - 5] != '$') {
+  if (line.size() < 6 || line[line.size() - 5] != '$') {
     return std::nullopt;
   }
   const std::string_view text = line.substr(1, line.size() - 6);
-  if (line.substr(line.size() - 4) != checksum_of(text)) {
-    return std::nullopt;
-  }
-  return text;
+  return line.substr(line.size() - 4) == checksum_of(text) ? std::optional(text) : std::nullopt;
 }
 
-std::string_view error_name(std::string_view reply) {
-  if (reply == "CER") {
-    return "CER (unknown command)";
+std::vector<std::string> last_lines() {
+  std::vector<std::string> lines;
+  for (const bool checksum : {false, true}) {
+    for (const std::string_view end : {std::string_view("OK"), kErrors[0], kErrors[1], kErrors[2], kErrors[3]}) {
+      lines.push_back(frame(checksum, end));
+      lines.back().resize(lines.back().size() - kEndOfLine.size());
+    }
   }
-  if (reply == "AER") {
-    return "AER (bad argument)";
+  return lines;
+}
+
+std::optional<Reply> read_reply(std::string_view bytes) {
+  Reply reply;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find(kEndOfLine);
+    if (end == std::string_view::npos) {
+      return std::nullopt;
+    }
+    const auto text = unframe(bytes.substr(0, end));
+    if (!text || !reply.data.empty()) {
+      return std::nullopt;
+    }
+    reply.data = std::exchange(reply.end, *text);
+    bytes.remove_prefix(end + kEndOfLine.size());
   }
-  if (reply == "RER") {
-    return "RER (out of range)";
+  const bool is_end = reply.end == "OK" || !error_name(reply.end).empty();
+  return is_end ? std::optional(reply) : std::nullopt;
+}
+
+std::optional<std::uint16_t> read_status(std::string_view text) {
+  if (!text.starts_with("0x") && !text.starts_with("0X")) {
+    return std::nullopt;
   }
-  if (reply == "VER") {
-    return "VER (bad value)";
-  }
-  return {};
+  text.remove_prefix(2);
+  std::uint16_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::string_view error_name(std::string_view end) {
+  static constexpr std::array<std::string_view, 4> kNames{"CER (unknown command)", "AER (bad argument)", "RER (out of range)",
+                                                          "VER (bad value)"};
+  const auto found = std::find(kErrors.begin(), kErrors.end(), end);
+  return found == kErrors.end() ? std::string_view{} : kNames[static_cast<std::size_t>(found - kErrors.begin())];
 }
 
 }  // namespace loom::flexgrid

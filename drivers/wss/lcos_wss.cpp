@@ -2,60 +2,71 @@
 #include "drivers/wss/lcos_wss.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
+#include "core/fabric/channel_grid.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
 
+using NewGrid = WssChannels::NewGrid;
 using flexgrid::Channel;
 using flexgrid::ChannelSetting;
-using flexgrid::PortMap;
 using flexgrid::PortSetting;
 
 namespace {
 
-constexpr unsigned kAttempts = 3;   ///< rebuilds, and routings, that read-back did not confirm, a fire
+constexpr unsigned kAttempts = 3;   ///< grids and patterns that read-back did not confirm, an operation
 constexpr std::size_t kShown = 40;  ///< characters of a line in a sentence
-
-bool overlap(const Channel& a, const Channel& b) { return a.input == b.input && a.first <= b.last && b.first <= a.last; }
+constexpr std::array<std::string_view, 4> kWhoAreYou{"SNO?", "HWR?", "FWR?", "SUS?"};
+constexpr Channel kBeyondCoarse{flexgrid::kCoarseSlices + 1, flexgrid::kCoarseSlices + 1};
 
 std::string name_of(FrequencySlot slot) { return format_text("slot n={} m={}", slot.n, slot.m); }
 
 std::string decibel(std::int32_t centi) { return format_text("{}.{} dB", centi / 100, centi % 100 / 10); }
 
 constexpr ProcedureRow<WssState> kTable[] = {
-    // state                        exchange         then               uncertain
+    // state                        exchange         then              uncertain
     {WssState::rest, Exchange::none, WssState::rest, WssState::rest},
     {WssState::decide, Exchange::none, WssState::decide, WssState::decide},
     {WssState::reading_grid, Exchange::asks, WssState::decide, WssState::reading_grid},
     {WssState::reading_ports, Exchange::asks, WssState::decide, WssState::reading_ports},
-    {WssState::force_flexgrid, Exchange::asks, WssState::rebuild, WssState::force_flexgrid},
-    {WssState::rebuild, Exchange::moves, WssState::decide, WssState::decide},
-    {WssState::route, Exchange::moves, WssState::decide, WssState::decide},
-    {WssState::wait, Exchange::asks, WssState::decide, WssState::wait},  // and wait again until it says 1
+    {WssState::identify, Exchange::asks, WssState::decide, WssState::identify},
+    {WssState::force_flexgrid, Exchange::asks, WssState::define, WssState::force_flexgrid},
+    {WssState::probe, Exchange::moves, WssState::define, WssState::decide},
+    {WssState::define, Exchange::moves, WssState::decide, WssState::decide},
+    {WssState::load, Exchange::asks, WssState::decide, WssState::load},
+    {WssState::show, Exchange::moves, WssState::decide, WssState::decide},
+    {WssState::settle, Exchange::none, WssState::decide, WssState::decide},
+    {WssState::status, Exchange::asks, WssState::decide, WssState::status},
     {WssState::prove, Exchange::asks, WssState::decide, WssState::prove},
 };
 
 }  // namespace
 
-LcosWssDriver::LcosWssDriver(WssProfile profile) : ReadBackDriver(std::move(profile), kTable) {
+LcosWssDriver::LcosWssDriver(WssProfile profile) : ReadBackDriver(std::move(profile), kTable), channels_(profile_.dialect, profile_.comb) {
   target_.reserve(limits::kWssRoutes);  // fire() copies without allocating
+  operation_.observation().proof = Proof::assumed;
 }
 
 Result<void> LcosWssDriver::check_route(const WssRoute& route) const {
-  const flexgrid::Dialect& dialect = profile_.dialect;
+  const flexgrid::Dialect& dialect = channels_.dialect();
   const std::string where = format_text("{} {}: ", profile_.name, name_of(route.slot));
   if (route.input >= profile_.inputs || route.output >= profile_.outputs || route.output + 1 >= flexgrid::kBlockedPort ||
-      (dialect.map == PortMap::by_input && route.input + 1 >= flexgrid::kBlockedPort)) {
+      (dialect.map == flexgrid::PortMap::by_input && route.input + 1 >= flexgrid::kBlockedPort)) {
     return fail(ErrorCode::out_of_range,
                 format_text("{}input {} to output {}, limit {} inputs, {} outputs, port numbers below 99", where, route.input,
                             route.output, profile_.inputs, profile_.outputs));
   }
-  if (route.slot.m < 1 || lower_edge_of(route.slot) < dialect.window_start ||
-      upper_edge_of(route.slot).mhz > dialect.window_start.mhz + dialect.slices * flexgrid::kSlice.mhz) {
+  const Channel channel = channel_of(dialect, route.slot);
+  if (route.slot.m < 1 || channel.first < 1 || channel.last > flexgrid::kSlices) {
     return fail(ErrorCode::out_of_range, format_text("{}outside the window of {} and {} slices of 6.25 GHz", where,
-                                                     to_string(dialect.window_start), dialect.slices));
+                                                     to_string(dialect.window_start), flexgrid::kSlices));
+  }
+  if (channels_.knows_slices() && !fits_slices(dialect, channel)) {
+    return fail(ErrorCode::out_of_range, format_text("{}its edges do not lie on this device's slices of 12.5 GHz", where));
   }
   if (route.attenuation.centi < 0 || route.attenuation > dialect.attenuation_max) {
     return fail(ErrorCode::out_of_range, format_text("{}attenuation {}, limit {}", where, decibel(route.attenuation.centi),
@@ -64,12 +75,11 @@ Result<void> LcosWssDriver::check_route(const WssRoute& route) const {
   return {};
 }
 
-/// Two routes need different spectrum wherever the device has one channel for both.
-Result<void> LcosWssDriver::check_pair(const WssRoute& a, const WssRoute& b) const {
-  const bool shared = profile_.dialect.map != PortMap::by_pair || a.input == b.input || a.output == b.output;
-  if (shared && overlaps(a.slot, b.slot)) {
+/// Two routes need different spectrum: the device has one channel for both.
+static Result<void> check_pair(const std::string& device, const WssRoute& a, const WssRoute& b) {
+  if (overlaps(a.slot, b.slot)) {
     return fail(ErrorCode::conflict,
-                format_text("{}: {} (input {}, output {}) overlaps {} (input {}, output {})", profile_.name, name_of(a.slot),
+                format_text("{}: {} (input {}, output {}) overlaps {} (input {}, output {})", device, name_of(a.slot),
                             a.input, a.output, name_of(b.slot), b.input, b.output));
   }
   return {};
@@ -92,323 +102,376 @@ Result<void> LcosWssDriver::check(const Setpoint& setpoint) const {
                                                            profile_.name, name_of(routes[i].slot)));
     }
     for (std::size_t j = 0; j < i; ++j) {
-      LOOM_TRY(check_pair(routes[j], routes[i]));
+      LOOM_TRY(check_pair(profile_.name, routes[j], routes[i]));
     }
   }
   return {};
 }
 
-Duration LcosWssDriver::lead(const Setpoint&) const { return 8 * profile_.exchange + profile_.settle_max; }
+Duration LcosWssDriver::lead(const Setpoint&) const { return 10 * profile_.exchange + profile_.settle_max; }
 
 std::vector<WssChannel> LcosWssDriver::held_by(const Setpoint& setpoint) const {
   LOOM_ASSERT(std::holds_alternative<WavelengthSwitchSetpoint>(setpoint));
   std::vector<WssChannel> channels;
   for (const WssRoute& route : std::get<WavelengthSwitchSetpoint>(setpoint).routes) {
-    channels.push_back({channel_of(profile_.dialect, route.slot, route.input), setting_of(profile_.dialect, route)});
+    channels.push_back({channel_of(profile_.dialect, route.slot), setting_of(profile_.dialect, route)});
   }
   return channels;
 }
 
+void LcosWssDriver::prepare() {
+  withdraws_ = false;
+  operation_.ask_prepare();
+}
+
+void LcosWssDriver::withdraw() {
+  if (prepared_ || state_ == WssState::load) {
+    withdraws_ = true;
+    operation_.ask_prepare();
+  }
+}
+
 void LcosWssDriver::begin() {
-  rebuilds_ = 0;
-  routings_ = 0;
+  definitions_ = 0;
+  loads_ = 0;
   fresh_ = false;
   looked_ = false;
+  status_is_good_ = !has_status_;
+  status_since_ = Instant{};
   if (operation_.is_audit()) {
-    grid_known_ = false;
-    ports_known_ = false;
-  } else {
-    settled_ = false;
+    channels_.forget_grid();
   }
 }
 
 /// What the target needs next, from what is known.
-WssState LcosWssDriver::decide() {
-  if (!grid_known_) {
+WssState LcosWssDriver::decide(Instant now) {
+  if (!channels_.has_grid()) {
     return WssState::reading_grid;
   }
-  if (lost()) {
-    return ports_known_ ? WssState::rest : WssState::reading_ports;  // what is left is read before it is told
-  }
-  if (!operation_.is_audit() && !grid_covers_target()) {
-    return ++rebuilds_ <= kAttempts ? WssState::force_flexgrid : WssState::rest;
-  }
-  if (!ports_known_) {
+  if (!channels_.has_ports()) {
     return WssState::reading_ports;
   }
   if (operation_.is_audit()) {
-    return fresh_ ? WssState::rest : WssState::wait;
+    return identity_ < kWhoAreYou.size() ? WssState::identify
+           : now < moving_until_         ? WssState::settle
+           : status_is_good_             ? WssState::rest
+                                         : WssState::status;
   }
-  if (!differing_ports().empty()) {
-    return ++routings_ <= kAttempts ? WssState::route : WssState::rest;
+  if (operation_.is_preparation()) {
+    return decide_preparation();
   }
-  return !settled_ ? WssState::wait : !fresh_ ? WssState::prove : WssState::rest;
+  if (lost() || channels_.new_grid(target_) == NewGrid::forbidden) {
+    return looked_ ? WssState::rest : WssState::reading_ports;  // what is left is read before it is told
+  }
+  if (channels_.new_grid(target_) == NewGrid::yes) {
+    return ++definitions_ <= kAttempts ? WssState::force_flexgrid : WssState::rest;
+  }
+  if (const auto wanted = channels_.pattern_for(target_); wanted != channels_.ports()) {
+    return prepared_ && prepared_->pattern == wanted ? WssState::show : load(wanted);
+  }
+  if (now < moving_until_) {
+    return WssState::settle;
+  }
+  return !status_is_good_ ? WssState::status : !fresh_ ? WssState::prove : WssState::rest;
+}
+
+/// A pattern is prepared for the grid that is there; where a new grid is needed there is nothing to prepare.
+WssState LcosWssDriver::decide_preparation() {
+  if (withdraws_) {
+    return prepared_ && prepared_->pattern != channels_.ports() ? load(channels_.ports()) : WssState::rest;
+  }
+  if (channels_.new_grid(staged_) != NewGrid::no) {
+    return WssState::rest;
+  }
+  auto wanted = channels_.pattern_for(staged_);
+  const bool is_there = wanted == channels_.ports() || (prepared_ && prepared_->pattern == wanted);
+  return is_there ? WssState::rest : load(std::move(wanted));
+}
+
+WssState LcosWssDriver::load(std::vector<PortSetting> pattern) {
+  to_load_ = std::move(pattern);
+  return ++loads_ <= kAttempts ? WssState::load : WssState::rest;
 }
 
 WssState LcosWssDriver::resolve(WssState state, Instant now) {
-  const WssState next = state == WssState::decide ? decide() : state;
-  if (next == WssState::wait && state_ != WssState::wait) {
-    patience_since_ = now;
+  clock_ = now;
+  if (!std::exchange(has_begun_, true)) {
+    moving_until_ = now + profile_.settle_max;
   }
+  if (state == WssState::define && !channels_.knows_slices()) {
+    return WssState::probe;
+  }
+  const WssState next = state == WssState::decide ? decide(now) : state;
+  only_connection_ = next == WssState::show ? prepared_->connection : 0;
   return next;
 }
 
+Instant LcosWssDriver::ready_at() const {
+  return state_ == WssState::settle ? std::max(moving_until_, retry_.resume_at()) : retry_.resume_at();
+}
+
 void LcosWssDriver::conclude() {
-  if (const auto gone = lost()) {
-    const auto slot = slot_of(profile_.dialect, gone->channel);
+  const auto gone = operation_.is_fire() ? lost() : std::nullopt;
+  if (gone) {
+    const auto slot = slot_of(channels_.dialect(), gone->channel);
     give_up(
         format_text("has lost {}, which it held at port {} (did its power go?); nothing was moved: light may enter it still",
                     slot ? name_of(*slot) : std::string("a channel"), gone->setting.port));
-    return;
-  }
-  if (operation_.is_audit() || (rebuilds_ <= kAttempts && routings_ <= kAttempts)) {
-    finish();
-  } else if (rebuilds_ > kAttempts) {
-    give_up(format_text("the channel grid does not read back as defined, {} rebuilds", kAttempts));
+  } else if (operation_.is_fire() && channels_.new_grid(target_) == NewGrid::forbidden) {
+    give_up(
+        "its channel grid is not the one that its routes were defined with, and a new one would disturb circuits that stay; "
+        "nothing was moved: who defined it?");
+  } else if (definitions_ > kAttempts) {
+    give_up(format_text("the channel grid does not read back as defined, {} times", kAttempts));
+  } else if (loads_ > kAttempts) {
+    const auto& ports = channels_.ports();
+    const auto differs = std::mismatch(to_load_.begin(), to_load_.end(), ports.begin(), ports.end());
+    give_up(differs.first != to_load_.end() && differs.second != ports.end()
+                ? format_text("channel {} reads port {}, wanted {}, set {} times", differs.second - ports.begin() + 1,
+                              differs.second->port, differs.first->port, kAttempts)
+                : format_text("its channels do not read back as set, {} times", kAttempts));
   } else {
-    const ChannelSetting wanted = differing_ports().front();
-    give_up(format_text("channel {} reads port {}, wanted {}, set {} times", wanted.channel,
-                        ports_[static_cast<std::size_t>(wanted.channel) - 1].port, wanted.setting.port, kAttempts));
+    finish();
   }
 }
 
 std::string LcosWssDriver::text() const {
+  const auto pattern = [this] {
+    std::vector<ChannelSetting> settings;
+    for (std::size_t i = 0; i < to_load_.size(); ++i) {
+      settings.push_back({static_cast<std::int32_t>(i) + 1, to_load_[i]});
+    }
+    return flexgrid::write_ports(settings);
+  };
   switch (state_) {
     case WssState::reading_grid:
-      return profile_.dialect.grid_query;
+      return "DCC?";
     case WssState::reading_ports:
     case WssState::prove:
-      return profile_.dialect.ports_query;
-    case WssState::wait:
-      return profile_.dialect.settled_query;
+      return "RRA?";
+    case WssState::identify:
+      return std::string(kWhoAreYou[identity_]);
+    case WssState::status:
+      return "OSS?";
     case WssState::force_flexgrid:
       return "CHW 0";
-    case WssState::rebuild:
-      return flexgrid::write_grid(profile_.dialect, wanted_grid());
-    case WssState::route:
-      return flexgrid::write_ports(differing_ports());
+    case WssState::probe:
+      return "DCC " + flexgrid::write_grid({}, std::span(&kBeyondCoarse, 1));
+    case WssState::define:
+      return "DCC " + flexgrid::write_grid(channels_.dialect(), channels_.grid_for(target_));
+    case WssState::load:
+      return "URA " + pattern();
+    case WssState::show:
+      return "RSW";
     case WssState::rest:
     case WssState::decide:
+    case WssState::settle:
       break;
   }
   return {};
 }
 
 decltype(Transaction::order) LcosWssDriver::order() const {
-  return line_order(flexgrid::frame(profile_.dialect, text()), "\r\n");
+  Frame frame = line_order(flexgrid::frame(checksum_, text()), "\r\n");
+  frame.last_lines = flexgrid::last_lines();
+  return frame;
 }
 
 std::string LcosWssDriver::question() const { return quoted(text(), kShown); }
 
 std::string LcosWssDriver::misread(const BusReply& reply) const {
-  const std::string_view text = flexgrid::unframe(profile_.dialect, characters_of(reply)).value_or(std::string_view{});
-  return text.empty() ? std::string{} : quoted(text, kShown) + " for an answer";
+  const auto read = flexgrid::read_reply(characters_of(reply));
+  return read ? quoted(read->data.empty() ? read->end : read->data, kShown) + " for an answer" : std::string{};
 }
 
 Answer LcosWssDriver::absorb(Instant now, const BusReply& reply) {
-  const auto text = flexgrid::unframe(profile_.dialect, characters_of(reply));
-  if (!text) {
+  clock_ = now;
+  const auto read = flexgrid::read_reply(characters_of(reply));
+  if (!read) {
     return Answer::none;
   }
-  if (const std::string_view error = flexgrid::error_name(*text); !error.empty()) {
-    return absorb_refusal(error);
+  if (const std::string_view error = flexgrid::error_name(read->end); !error.empty()) {
+    return absorb_refusal(now, error);
   }
-  return absorb_text(now, *text) ? Answer::understood : Answer::none;
+  if (state_ == WssState::status) {
+    return absorb_status(read->data);
+  }
+  return absorb_data(now, read->data, reply.connection) ? Answer::understood : Answer::none;
 }
 
-Answer LcosWssDriver::absorb_refusal(std::string_view error) {
-  mark_written();
-  if (state_ == WssState::route && !looked_) {  // refused for what it held once: a power cycle took its channels
-    grid_known_ = false;
+Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
+  if (state_ == WssState::reading_grid && std::exchange(checksum_, false)) {
+    return Answer::understood;  // it does not know the framed form
+  }
+  if (state_ == WssState::identify) {
+    ++identity_;
+    return Answer::understood;
+  }
+  if (state_ == WssState::status) {
+    has_status_ = false;
+    status_is_good_ = true;
+    return Answer::understood;
+  }
+  if (state_ == WssState::probe) {
+    channels_.set_slices(flexgrid::kCoarseSlices);
+    const bool fit = std::ranges::all_of(
+        target_, [this](const WssChannel& each) { return fits_slices(channels_.dialect(), each.channel); });
+    if (fit) {
+      return Answer::understood;
+    }
+    give_up("its slices are 12.5 GHz wide, and the edges of a route do not lie on them");
+    return Answer::ended;
+  }
+  if (row().exchange == Exchange::moves) {
+    mark_moved(now);
+  }
+  if ((state_ == WssState::load && !looked_) || state_ == WssState::show) {  // a power cycle took its channels, or the pattern
+    prepared_.reset();
+    channels_.forget_grid();
     return Answer::understood;
   }
   give_up(format_text("{}: refused with {}", clipped(text(), kShown), error));
   return Answer::ended;
 }
 
-void LcosWssDriver::proceed(Instant now) {
-  if (state_ != WssState::wait || settled_ || operation_.is_audit()) {
-    fresh_ = fresh_ || state_ == WssState::prove || (operation_.is_audit() && state_ == WssState::wait);
-    enter(row().then, now);
-  } else if (now - patience_since_ <= patience()) {
-    ask_again_later(now);  // it is still moving
-  } else {
-    give_up(format_text("{} still says moving, limit {}", profile_.dialect.settled_query, describe(patience())));
+void LcosWssDriver::mark_uncertain(Instant now, const BusReply&) {
+  if (row().exchange == Exchange::moves) {
+    mark_moved(now);
+  }
+  if (state_ == WssState::load || state_ == WssState::show) {
+    prepared_.reset();
   }
 }
 
-void LcosWssDriver::mark_uncertain(Instant, const BusReply&) { mark_written(); }
-
-/// What became of a write is unknown until it is read back.
-void LcosWssDriver::mark_written() {
-  if (row().exchange == Exchange::moves) {
-    settled_ = false;
-    fresh_ = false;
-    ports_known_ = false;
-    grid_known_ = grid_known_ && state_ != WssState::rebuild;
+/// What became of a write is unknown until it is read back, and what it moved may move until then.
+void LcosWssDriver::mark_moved(Instant now) {
+  moving_until_ = now + profile_.settle_max;
+  fresh_ = false;
+  if (state_ == WssState::show) {
+    channels_.forget_ports();
+  } else {
+    channels_.forget_grid();
   }
+  operation_.reading<WavelengthSwitchObservation>().settled = false;
 }
 
 /// Keeps what an answer tells. False: it is no answer to what was asked.
-bool LcosWssDriver::absorb_text(Instant now, std::string_view text) {
-  const auto say_settled = [this](bool settled) { operation_.reading<WavelengthSwitchObservation>().settled = settled; };
+bool LcosWssDriver::absorb_data(Instant now, std::string_view data, std::uint32_t connection) {
   switch (state_) {
-    case WssState::reading_grid:
-      return absorb_grid(text);
+    case WssState::reading_grid: {
+      const auto is_other = channels_.read_grid(data);
+      if (is_other.value_or(false)) {
+        prepared_.reset();
+      }
+      return is_other.has_value();
+    }
     case WssState::reading_ports:
     case WssState::prove:
-      if (!absorb_ports(text)) {
-        return false;
-      }
-      observe_routes(now);
+      return absorb_ports(now, data);
+    case WssState::identify:
+      absorb_identity(data);
       return true;
-    case WssState::wait:
-      settled_ = text == "SET 1";
-      say_settled(settled_);
-      return settled_ || text == "SET 0";
-    case WssState::rebuild:
-      mark_written();  // read back before anything rests on it
-      say_settled(false);
-      return text == "OK";
-    case WssState::route:
-      if (text == "OK") {
-        ports_ = wanted_ports();
-        settled_ = false;
-        fresh_ = false;
-        say_settled(false);
-      }
-      return text == "OK";
+    case WssState::probe:
+      channels_.set_slices(flexgrid::kSlices);
+      mark_moved(now);
+      break;
+    case WssState::define:
+      mark_moved(now);
+      break;
+    case WssState::load:
+      prepared_ = Prepared{to_load_, connection};
+      break;
+    case WssState::show:
+      mark_moved(now);
+      channels_.take_ports(channels_.pattern_for(target_));  // read back before anything rests on it
+      prepared_.reset();
+      break;
     default:
-      return text == "OK";
+      break;
   }
+  return data.empty();
 }
 
-bool LcosWssDriver::absorb_grid(std::string_view text) {
-  auto grid = flexgrid::read_grid(text);
-  if (!grid) {
-    return false;
-  }
-  ports_known_ = ports_known_ && *grid == grid_;
-  grid_ = std::move(*grid);
-  grid_known_ = true;
-  return true;
-}
-
-bool LcosWssDriver::absorb_ports(std::string_view text) {
-  const auto settings = flexgrid::read_ports(text);
-  if (!settings || settings->size() != grid_.size()) {
-    return false;
-  }
-  std::vector<PortSetting> ports(grid_.size());
-  for (std::size_t i = 0; i < settings->size(); ++i) {
-    if ((*settings)[i].channel != static_cast<std::int32_t>(i) + 1) {
+bool LcosWssDriver::absorb_ports(Instant now, std::string_view data) {
+  const std::vector<PortSetting> commanded = channels_.ports();
+  switch (channels_.read_ports(data)) {
+    case WssChannels::Ports::unreadable:
       return false;
-    }
-    ports[i] = (*settings)[i].setting;
+    case WssChannels::Ports::of_another_grid:
+      prepared_.reset();
+      return true;
+    case WssChannels::Ports::read:
+      break;
   }
-  ports_ = std::move(ports);
-  ports_known_ = true;
+  const bool is_as_commanded = channels_.ports() == commanded;
+  if (!is_as_commanded && !commanded.empty()) {
+    moving_until_ = now + profile_.settle_max;  // by somebody else, nobody knows when
+  }
+  fresh_ = state_ == WssState::prove && is_as_commanded;
   looked_ = true;
+  auto& reading = operation_.reading<WavelengthSwitchObservation>();
+  reading.routes = channels_.routes();
+  reading.settled = now >= moving_until_;
+  operation_.observation().read_at = now;
   return true;
 }
 
-std::optional<std::size_t> LcosWssDriver::place_of(const Channel& channel) const {
-  const auto found = std::lower_bound(grid_.begin(), grid_.end(), channel);
-  if (found != grid_.end() && *found == channel) {
-    return static_cast<std::size_t>(found - grid_.begin());
+/// What its bits mean no public source says, so each that is set and not ignored is trouble.
+Answer LcosWssDriver::absorb_status(std::string_view data) {
+  const auto status = flexgrid::read_status(data);
+  if (!status) {
+    return Answer::none;
   }
-  const auto anywhere = std::find(grid_.begin(), grid_.end(), channel);  // a grid that somebody else defined need not ascend
-  return anywhere == grid_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(anywhere - grid_.begin()));
+  status_is_good_ = (*status & ~profile_.ignored_status) == 0;
+  if (status_is_good_) {
+    return Answer::understood;
+  }
+  status_since_ = status_since_ == Instant{} ? clock_ : status_since_;
+  if (!operation_.is_audit() && clock_ - status_since_ <= patience()) {
+    ask_again_later(clock_);
+    return Answer::understood;
+  }
+  give_up(format_text("its operation status (OSS?) is {}; if that means no trouble, say so with ignored_status", data));
+  return Answer::ended;
 }
 
-bool LcosWssDriver::grid_covers_target() const {
-  return std::all_of(target_.begin(), target_.end(),
-                     [this](const WssChannel& wanted) { return place_of(wanted.channel).has_value(); });
+void LcosWssDriver::absorb_identity(std::string_view data) {
+  static constexpr std::array<std::string_view, kWhoAreYou.size()> kWords{"", "hardware ", "firmware ", "starts "};
+  DeviceIdentity& identity = operation_.observation().identity;
+  std::string word(data.substr(0, kShown));
+  std::ranges::replace_if(word, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  if (identity_ == 0) {
+    identity.serial = word;
+  } else {
+    identity.description += format_text("{}{}{}", identity.description.empty() ? "" : ", ", kWords[identity_], word);
+  }
+  ++identity_;
 }
 
-/// A channel that was proven and is gone or elsewhere though nobody rebuilt the grid.
+/// A channel that was proven and is gone or elsewhere though nobody defined a new grid.
 std::optional<WssChannel> LcosWssDriver::lost() const {
-  if (operation_.is_audit() || rebuilds_ > 0 || !grid_known_) {
+  if (!operation_.is_fire() || definitions_ > 0 || !channels_.has_grid()) {
     return std::nullopt;
   }
-  return find_lost([this](const WssChannel& held) {
-    const auto place = place_of(held.channel);
-    return place && (!ports_known_ || ports_[*place] == held.setting);
-  });
-}
-
-/// The channels of the target, and of the comb what fits beside them, so that later circuits need no rebuild.
-std::vector<Channel> LcosWssDriver::wanted_grid() const {
-  std::vector<Channel> grid;
-  for (const WssChannel& wanted : target_) {
-    grid.push_back(wanted.channel);
-  }
-  const std::size_t asked = grid.size();
-  const std::uint16_t inputs = profile_.dialect.map == PortMap::by_pair ? profile_.inputs : std::uint16_t{1};
-  for (std::uint16_t input = 0; input < inputs; ++input) {
-    for (const FrequencySlot slot : profile_.comb) {
-      const Channel channel = channel_of(profile_.dialect, slot, input);
-      const auto end = grid.begin() + static_cast<std::ptrdiff_t>(asked);
-      if (grid.size() < limits::kWssRoutes &&
-          std::none_of(grid.begin(), end, [&](const Channel& c) { return overlap(c, channel); })) {
-        grid.push_back(channel);
-      }
-    }
-  }
-  std::sort(grid.begin(), grid.end());
-  return grid;
-}
-
-std::vector<PortSetting> LcosWssDriver::wanted_ports() const {
-  std::vector<PortSetting> ports(grid_.size());
-  for (const WssChannel& wanted : target_) {
-    if (const auto place = place_of(wanted.channel)) {
-      ports[*place] = wanted.setting;
-    }
-  }
-  return ports;
-}
-
-std::vector<ChannelSetting> LcosWssDriver::differing_ports() const {
-  const std::vector<PortSetting> wanted = wanted_ports();
-  std::vector<ChannelSetting> settings;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (i >= ports_.size() || wanted[i] != ports_[i]) {
-      settings.push_back({static_cast<std::int32_t>(i) + 1, wanted[i]});
-    }
-  }
-  return settings;
-}
-
-/// Channels that no slot describes (odd widths that somebody else defined) are left out.
-void LcosWssDriver::observe_routes(Instant now) {
-  auto& routes = operation_.reading<WavelengthSwitchObservation>().routes;
-  routes.clear();
-  for (std::size_t i = 0; i < grid_.size(); ++i) {
-    if (const auto route = route_of(profile_.dialect, grid_[i], ports_[i])) {
-      routes.push_back(*route);
-    }
-  }
-  std::sort(routes.begin(), routes.end(),
-            [](const WssRoute& a, const WssRoute& b) { return std::pair(a.slot.n, a.input) < std::pair(b.slot.n, b.input); });
-  operation_.observation().read_at = now;
+  return find_lost([this](const WssChannel& held) { return channels_.keeps(held); });
 }
 
 void LcosWssDriver::finish() {
-  const bool agrees = settled_ && grid_covers_target() && differing_ports().empty();
-  operation_.finish(agrees, settled_ ? DeviceHealth::ready : DeviceHealth::moving);
-  std::vector<WssChannel> seen;
-  for (std::size_t i = 0; i < grid_.size(); ++i) {
-    if (ports_[i] != PortSetting{}) {
-      seen.push_back({grid_[i], ports_[i]});
-    }
+  const bool is_settled = clock_ >= moving_until_;
+  operation_.reading<WavelengthSwitchObservation>().settled = is_settled;
+  if (operation_.is_preparation()) {
+    operation_.finish(true, is_settled ? DeviceHealth::ready : DeviceHealth::moving);
+    return;
   }
-  last_verified_.see(std::move(seen));
+  const bool agrees = is_settled && channels_.new_grid(target_) == NewGrid::no &&
+                      channels_.pattern_for(target_) == channels_.ports();
+  operation_.finish(agrees, is_settled ? DeviceHealth::ready : DeviceHealth::moving);
+  last_verified_.see(channels_.held());
 }
 
 void LcosWssDriver::forget() {
-  grid_known_ = false;
-  ports_known_ = false;
+  channels_.forget_grid();
+  prepared_.reset();
 }
 
 WssProfile wss_profile(const Fabric& fabric, const Device& device) {
@@ -422,13 +485,9 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
   profile.outputs = element.outputs;
   profile.dialect.map = flexgrid::port_map_of(element.inputs, element.outputs);
   profile.settle_max = wss->settle_max;
-  const auto first = std::find_if(fabric.elements.begin(), fabric.elements.end(),
-                                  [](const Element& e) { return std::holds_alternative<Transmitter>(e.kind); });
-  const ChannelPlan comb = first == fabric.elements.end() ? ChannelPlan{} : std::get<Transmitter>(first->kind).channels;
-  const std::int64_t window_end = profile.dialect.window_start.mhz + profile.dialect.slices * flexgrid::kSlice.mhz;
-  for (std::int32_t channel = 0; channel < comb.count && comb.step_n * kGridStep.mhz >= width_of(comb.first).mhz; ++channel) {
-    const FrequencySlot slot = comb.slot(channel);
-    if (lower_edge_of(slot) >= profile.dialect.window_start && upper_edge_of(slot).mhz <= window_end) {
+  for (const FrequencySlot slot : comb_of(fabric)) {
+    const Channel channel = channel_of(profile.dialect, slot);
+    if (channel.first >= 1 && channel.last <= flexgrid::kSlices) {
       profile.comb.push_back(slot);
     }
   }

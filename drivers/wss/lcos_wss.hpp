@@ -1,6 +1,7 @@
-// LcosWssDriver: a wavelength-selective switch of the Finisar OEM flexgrid dialect. It rebuilds the channel grid only when a
-// width or place is missing from it, otherwise it moves only the channels whose port or attenuation differ; it is settled only
-// when the device says so and its ports read back as wanted, never on time alone.
+// LcosWssDriver: a wavelength-selective switch of the published flexgrid dialect. It holds the next pattern ready in the device
+// (URA) and only switches to it when it fires (RSW); it defines the channel grid anew only where that was to be expected. The
+// device does not say when a switch is over nor what its light does: settled is the OK to RSW, then the worst settling time,
+// then the commanded pattern read back, and its proof is *assumed*.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,34 @@
 #include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
+#include "drivers/wss/wss_channels.hpp"
 
 namespace loom {
 
 struct WssProfile : DeviceProfile {
-  WssProfile() { exchange = std::chrono::milliseconds{30}; }  // mean of a rebuild of 48 channels at 115200
+  WssProfile() { exchange = std::chrono::milliseconds{30}; }  // mean of a grid of 48 channels at 115200
   PortNumber inputs = 1;
   PortNumber outputs = 1;
   flexgrid::Dialect dialect;
-  std::vector<FrequencySlot> comb;  ///< defined with the first grid, so that later circuits on it need no rebuild
+  std::vector<FrequencySlot> comb;   ///< defined with every grid, so that later circuits on it need no new one
+  std::uint16_t ignored_status = 0;  ///< bits of OSS? that mean no trouble; the dialect's public sources name none
 };
 
-/// A channel and where it leaves.
-struct WssChannel {
-  flexgrid::Channel channel;
-  flexgrid::PortSetting setting;
-  bool operator==(const WssChannel&) const = default;
+enum class WssState : std::uint8_t {
+  rest,
+  decide,
+  reading_grid,
+  reading_ports,
+  identify,
+  force_flexgrid,
+  probe,   ///< is there a slice that only devices of 6.25 GHz have?
+  define,  ///< the grid
+  load,    ///< the next pattern, unseen
+  show,    ///< switches to it
+  settle,
+  status,
+  prove
 };
-
-enum class WssState : std::uint8_t { rest, decide, reading_grid, reading_ports, force_flexgrid, rebuild, route, wait, prove };
 
 class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChannel> {
  public:
@@ -51,40 +61,52 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   Answer absorb(Instant now, const BusReply& reply) override;
   std::string misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
-  void proceed(Instant now) override;
+  Instant ready_at() const override;
   void forget() override;
 
+  bool can_prepare() const override { return true; }
+  void prepare() override;
+  void withdraw() override;
+
+  /// What the device was made to hold ready, and on which connection: its own reading cannot show it.
+  struct Prepared {
+    std::vector<flexgrid::PortSetting> pattern;
+    std::uint32_t connection = 0;
+  };
+
   Result<void> check_route(const WssRoute& route) const;
-  Result<void> check_pair(const WssRoute& a, const WssRoute& b) const;
-  WssState decide();
+  WssState decide(Instant now);
+  WssState decide_preparation();
+  WssState load(std::vector<flexgrid::PortSetting> pattern);
   std::string text() const;
-  void mark_written();
-  Answer absorb_refusal(std::string_view error);
-  bool absorb_text(Instant now, std::string_view text);
-  bool absorb_grid(std::string_view text);
-  bool absorb_ports(std::string_view text);
-  std::optional<std::size_t> place_of(const flexgrid::Channel& channel) const;
-  bool grid_covers_target() const;
-  std::vector<flexgrid::Channel> wanted_grid() const;
-  std::vector<flexgrid::PortSetting> wanted_ports() const;
+  void mark_moved(Instant now);
+  Answer absorb_refusal(Instant now, std::string_view error);
+  bool absorb_data(Instant now, std::string_view data, std::uint32_t connection);
+  bool absorb_ports(Instant now, std::string_view data);
+  Answer absorb_status(std::string_view data);
+  void absorb_identity(std::string_view data);
   std::optional<WssChannel> lost() const;
-  std::vector<flexgrid::ChannelSetting> differing_ports() const;
-  void observe_routes(Instant now);
   void finish();
 
-  unsigned rebuilds_ = 0;  ///< of this fire, bounded
-  unsigned routings_ = 0;  ///< of this fire, bounded
-  Instant patience_since_{};
-  std::vector<flexgrid::Channel> grid_;
-  std::vector<flexgrid::PortSetting> ports_;  ///< by channel of grid_
-  bool grid_known_ = false;
-  bool ports_known_ = false;
-  bool settled_ = false;  ///< said so since the last write
-  bool fresh_ = false;    ///< ports were read back after it said so
-  bool looked_ = false;   ///< ports were read since this procedure began; else they are remembered from an earlier one
+  unsigned definitions_ = 0;  ///< of this operation, bounded
+  unsigned loads_ = 0;        ///< likewise
+  Instant clock_{};
+  Instant moving_until_{};  ///< at worst
+  bool has_begun_ = false;  ///< what an earlier incarnation moved may be on its way still
+  WssChannels channels_;
+  std::vector<flexgrid::PortSetting> to_load_;
+  std::optional<Prepared> prepared_;
+  bool withdraws_ = false;
+  bool checksum_ = true;         ///< of what we say; whoever refuses the form is spoken to plainly
+  bool has_status_ = true;       ///< it knows OSS?
+  bool status_is_good_ = false;  ///< asked in this operation
+  Instant status_since_{};   ///< it has been bad
+  std::size_t identity_ = 0;  ///< of the questions who it is, the next
+  bool fresh_ = false;   ///< ports were read after it settled
+  bool looked_ = false;  ///< ports were read since this operation began; else they are remembered from an earlier one
 };
 
-/// The profile of a WSS of the fabric; its comb is the channel plan of the fabric's first transmitter.
+/// The profile of a WSS of the fabric.
 WssProfile wss_profile(const Fabric& fabric, const Device& device);
 
 extern const DriverModel kLcosWss;

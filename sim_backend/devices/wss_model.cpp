@@ -2,7 +2,9 @@
 #include "sim_backend/devices/wss_model.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -18,7 +20,7 @@ WssModel::WssModel(const Device& device, const Element& element, const SimDevice
       settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max),
       reload_dip_(std::get<WavelengthSelectiveSwitch>(element.kind).reload_dip) {
   dialect_.map = flexgrid::port_map_of(element.inputs, element.outputs);
-  dialect_.checksum = options.wss_checksum;
+  dialect_.slices = options.wss_slices;
   ports_limit_ = dialect_.map == PortMap::by_input ? element.inputs : element.outputs;
 }
 
@@ -67,6 +69,7 @@ void WssModel::misroute(OpticalState& state) const {
 void WssModel::power_up(Instant) {
   grid_.clear();
   ports_.clear();
+  prepared_.reset();
   motion_ = {};
 }
 
@@ -78,48 +81,72 @@ ModelReply WssModel::respond(Instant now, const Transaction& transaction) {
     return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
   }
   const std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
-  const auto text = flexgrid::unframe(dialect_, line);
-  if (!text) {
+  if (!line.ends_with("\r\n")) {
     return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};  // it waits for an end of line that never comes
   }
+  const std::string_view said = line.substr(0, line.size() - 2);
+  const auto text = flexgrid::unframe(said);
+  if (!text) {
+    return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};  // damaged: what it would answer is not known
+  }
   const Instant at = now + wire_time(line.size(), options().serial_baud) + options().device_time;
-  const std::string reply = flexgrid::frame(dialect_, answer(now, at, *text));
+  const std::string answered = answer(now, at, *text);
+  const bool is_framed = options().wss_checksum || flexgrid::is_framed(said);
+  std::string reply;
+  if (const std::size_t end = answered.find('\n'); end != std::string::npos) {
+    reply = flexgrid::frame(is_framed, answered.substr(0, end)) + flexgrid::frame(is_framed, "OK");
+  } else {
+    reply = flexgrid::frame(is_framed, answered);
+  }
   return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, at - now + wire_time(reply.size(), options().serial_baud)};
 }
 
 ModelReply WssModel::refuse(Instant, const Transaction&) { return {{BusStatus::nack, 0, {}, {}}, options().device_time}; }
 
+/// One line, or data and a line feed: then OK follows.
 std::string WssModel::answer(Instant now, Instant at, std::string_view text) {
-  if (text == dialect_.settled_query) {
-    return motion_.is_over(at) && !has_fault(DeviceFaultKind::fail, now) ? "SET 1" : "SET 0";
+  const auto after = [text](std::string_view verb) { return text.substr(std::min(verb.size(), text.size())); };
+  if (text.empty() || text == "CHW 0") {
+    return "OK";
   }
-  if (text == dialect_.ports_query) {
+  if (text == "RRA?") {
     std::vector<flexgrid::ChannelSetting> settings;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       settings.push_back({static_cast<std::int32_t>(i) + 1, ports_[i]});
     }
-    return flexgrid::write_ports(settings);
+    return settings.empty() ? "OK" : flexgrid::write_ports(settings) + "\n";
   }
-  if (text == dialect_.grid_query) {
-    return flexgrid::write_grid(dialect_, grid_);
+  if (text == "DCC?") {
+    return grid_.empty() ? "OK" : flexgrid::write_grid(dialect_, grid_) + "\n";
   }
-  if (text == "CHW 0") {
-    return "OK";
+  if (text == "OSS?") {
+    return has_fault(DeviceFaultKind::fail, at) ? "0x8000\n" : "0x0000\n";  // which bit would say so is not published
   }
-  if (text.starts_with("DCC ")) {
-    return define_channels(now, at, text);
+  if (text == "SNO?") {
+    return format_text("SN{:06d}\n", device().value % 1'000'000);
   }
-  return text.starts_with("UCA ") ? set_ports(now, at, text) : "CER";
+  if (text == "FWR?" || text == "HWR?") {
+    return "simulated\n";
+  }
+  if (text == "SUS?") {
+    return "SAB\n";
+  }
+  if (text == "RSW") {
+    return show_pattern(now, at);
+  }
+  return text.starts_with("DCC ")   ? define_channels(now, at, after("DCC "))
+         : text.starts_with("UCA ") ? set_ports(now, at, after("UCA "))
+         : text.starts_with("URA ") ? prepare_pattern(now, after("URA "))
+                                    : "CER";
 }
 
 bool WssModel::is_lawful(const std::vector<Channel>& grid) const {
   for (std::size_t i = 0; i < grid.size(); ++i) {
-    if (grid[i].first < 1 || grid[i].last < grid[i].first || grid[i].last > dialect_.slices ||
-        grid[i].input >= (dialect_.map == PortMap::by_pair ? inputs_ : 1)) {
+    if (grid[i].first < 1 || grid[i].last < grid[i].first || grid[i].last > flexgrid::kSlices) {
       return false;
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (grid[i].input == grid[j].input && grid[i].first <= grid[j].last && grid[j].first <= grid[i].last) {
+      if (overlap(grid[i], grid[j])) {
         return false;
       }
     }
@@ -129,7 +156,7 @@ bool WssModel::is_lawful(const std::vector<Channel>& grid) const {
 
 /// A new grid blocks every channel.
 std::string WssModel::define_channels(Instant now, Instant at, std::string_view text) {
-  auto grid = flexgrid::read_grid(text);
+  auto grid = flexgrid::read_grid(dialect_, text);
   if (!grid) {
     return "AER";
   }
@@ -143,17 +170,14 @@ std::string WssModel::define_channels(Instant now, Instant at, std::string_view 
   motion_.keep_before(at, routes());
   grid_ = std::move(*grid);
   ports_.assign(grid_.size(), {});
+  prepared_.reset();
   begin_move(at);
   light_changed(now, at);
   return "OK";
 }
 
-std::string WssModel::set_ports(Instant now, Instant at, std::string_view text) {
-  const auto settings = flexgrid::read_ports(text);
-  if (!settings) {
-    return "AER";
-  }
-  for (const auto& [channel, setting] : *settings) {
+std::string WssModel::complaint_about(const std::vector<flexgrid::ChannelSetting>& settings) const {
+  for (const auto& [channel, setting] : settings) {
     const bool blocked = setting.port == flexgrid::kBlockedPort;
     if (channel < 1 || channel > static_cast<std::int32_t>(grid_.size()) ||
         (!blocked && (setting.port < 1 || setting.port > ports_limit_))) {
@@ -163,17 +187,65 @@ std::string WssModel::set_ports(Instant now, Instant at, std::string_view text) 
       return "VER";
     }
   }
+  return {};
+}
+
+std::string WssModel::set_ports(Instant now, Instant at, std::string_view text) {
+  const auto settings = flexgrid::read_ports(text);
+  if (!settings) {
+    return "AER";
+  }
+  if (std::string complaint = complaint_about(*settings); !complaint.empty()) {
+    return complaint;
+  }
+  std::vector<PortSetting> ports = ports_;
+  for (const auto& [channel, setting] : *settings) {
+    ports[static_cast<std::size_t>(channel) - 1] = setting;
+  }
+  if (!has_fault(DeviceFaultKind::stick, now)) {
+    take_ports(now, at, std::move(ports));
+  }
+  return "OK";
+}
+
+std::string WssModel::prepare_pattern(Instant now, std::string_view text) {
+  const auto settings = flexgrid::read_ports(text);
+  if (!settings) {
+    return "AER";
+  }
+  if (std::string complaint = complaint_about(*settings); !complaint.empty()) {
+    return complaint;
+  }
+  if (!has_fault(DeviceFaultKind::stick, now)) {
+    prepared_.emplace(grid_.size());
+    for (const auto& [channel, setting] : *settings) {
+      (*prepared_)[static_cast<std::size_t>(channel) - 1] = setting;
+    }
+  }
+  return "OK";
+}
+
+std::string WssModel::show_pattern(Instant now, Instant at) {
   if (has_fault(DeviceFaultKind::stick, now)) {
     return "OK";
   }
-  motion_.keep_before(at, routes());
-  for (const auto& [channel, setting] : *settings) {
-    record(at, static_cast<std::uint32_t>(channel), setting.port);
-    ports_[static_cast<std::size_t>(channel) - 1] = setting;
+  if (!prepared_) {
+    return "AER";
   }
+  take_ports(now, at, *std::exchange(prepared_, std::nullopt));
+  return "OK";
+}
+
+void WssModel::take_ports(Instant now, Instant at, std::vector<PortSetting> ports) {
+  motion_.keep_before(at, routes());
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i] != ports_[i]) {
+      record(at, static_cast<std::uint32_t>(i + 1), ports[i].port);
+    }
+  }
+  ports_ = std::move(ports);
   begin_move(at);
   light_changed(now, at);
-  return "OK";
 }
 
 constinit const SimulatedModel kSimulatedWss{

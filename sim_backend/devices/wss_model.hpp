@@ -1,6 +1,7 @@
 // WssModel: the register side of the flexgrid dialect, with the routes that follow.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,9 @@
 
 namespace loom {
 
-/// A WSS of the flexgrid dialect. A new grid blocks everything; while a hologram reloads, moved channels pass nothing and the
-/// others dip.
+/// A WSS of the flexgrid dialect as published, less obliging: a pattern leaves blocked what it does not name, switching needs
+/// one that was prepared since the grid was defined, and nothing tells when light has settled. A new grid blocks everything;
+/// while a hologram reloads, moved channels pass nothing and the others dip.
 class WssModel final : public SimulatedDevice {
  public:
   WssModel(const Device& device, const Element& element, const SimDeviceOptions& options);
@@ -28,8 +30,12 @@ class WssModel final : public SimulatedDevice {
 
  private:
   std::string answer(Instant now, Instant at, std::string_view text);
-  std::string define_channels(Instant now, Instant at, std::string_view text);
-  std::string set_ports(Instant now, Instant at, std::string_view text);
+  std::string define_channels(Instant now, Instant at, std::string_view grid);
+  std::string set_ports(Instant now, Instant at, std::string_view settings);
+  std::string prepare_pattern(Instant now, std::string_view settings);
+  std::string show_pattern(Instant now, Instant at);
+  void take_ports(Instant now, Instant at, std::vector<flexgrid::PortSetting> ports);
+  std::string complaint_about(const std::vector<flexgrid::ChannelSetting>& settings) const;
   bool is_lawful(const std::vector<flexgrid::Channel>& grid) const;
   void begin_move(Instant at);
   std::vector<WssRoute> routes() const;
@@ -42,6 +48,7 @@ class WssModel final : public SimulatedDevice {
   Db reload_dip_{};
   std::vector<flexgrid::Channel> grid_;
   std::vector<flexgrid::PortSetting> ports_;
+  std::optional<std::vector<flexgrid::PortSetting>> prepared_;  ///< by channel; shown by RSW
   SwitchMotion<WssRoute> motion_;  ///< untouched routes pass (and dip) meanwhile
 };
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::milliseconds{100};
 
-Frame line(const flexgrid::Dialect& dialect, const std::string& text) {
-  const std::string framed = flexgrid::frame(dialect, text);
-  return {{framed.begin(), framed.end()}, 0, "\r\n"};
+Frame line(const std::string& text) {
+  const std::string framed = flexgrid::frame(false, text);
+  return {{framed.begin(), framed.end()}, 0, "\r\n", flexgrid::last_lines()};
 }
 
 }  // namespace
@@ -69,19 +69,18 @@ void Outsider::set_port(DeviceId wss, const WssRoute& route, bool open) {
   const Element& element = fabric_->element(fabric_->device(wss).elements.front());
   flexgrid::Dialect dialect;
   dialect.map = flexgrid::port_map_of(element.inputs, element.outputs);
-  Frame question = line(dialect, dialect.grid_query);
-  submit(wss, std::move(question), [this, wss, route, open, dialect](const BusReply& reply) {
+  submit(wss, line("DCC?"), [this, wss, route, open, dialect](const BusReply& reply) {
     const std::string_view text(reinterpret_cast<const char*>(reply.bytes.data()), reply.bytes.size());
-    const auto answer = reply.status == BusStatus::ok ? flexgrid::unframe(dialect, text) : std::nullopt;
-    const auto grid = answer ? flexgrid::read_grid(*answer) : std::nullopt;
+    const auto answer = reply.status == BusStatus::ok ? flexgrid::read_reply(text) : std::nullopt;
+    const auto grid = answer ? flexgrid::read_grid(dialect, answer->data) : std::nullopt;
     if (!grid) {
       return;
     }
-    const auto found = std::find(grid->begin(), grid->end(), flexgrid::channel_of(dialect, route.slot, route.input));
+    const auto found = std::find(grid->begin(), grid->end(), flexgrid::channel_of(dialect, route.slot));
     if (found != grid->end()) {
       const flexgrid::ChannelSetting setting{static_cast<std::int32_t>(found - grid->begin()) + 1,
                                              open ? flexgrid::setting_of(dialect, route) : flexgrid::PortSetting{}};
-      submit(wss, line(dialect, flexgrid::write_ports(std::span(&setting, 1))), [](BusReply) {});
+      submit(wss, line("UCA " + flexgrid::write_ports(std::span(&setting, 1))), [](BusReply) {});
     }
   });
 }

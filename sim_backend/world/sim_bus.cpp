@@ -48,7 +48,8 @@ void SimBus::begin(BusId bus) {
   lane.reply = BusReply{};
   lane.reply.status = BusStatus::timeout;
   const std::uint32_t index = transaction.device.value;
-  const bool present = index < models_.size() && models_[index] != nullptr && fabric_->devices[index].bus == bus &&
+  const bool is_connected = transaction.connection == 0 || transaction.connection == lane.connection;
+  const bool present = is_connected && index < models_.size() && models_[index] != nullptr && fabric_->devices[index].bus == bus &&
                        fabric_->devices[index].bus_address == transaction.bus_address;
   if (present) {
     const std::size_t writes_before = models_[index]->actuations().size();
@@ -58,8 +59,13 @@ void SimBus::begin(BusId bus) {
     blind_writes_ += unread_[index] && !std::ranges::all_of(written, darkens) ? 1U : 0U;
     unread_[index] = unread_[index] && (answer.reply.status != BusStatus::ok || !written.empty());
     lane.reply = std::move(answer.reply);
+    lane.reply.connection = lane.connection;
     service = answer.service_time;
     collect_light(*models_[index]);
+  } else if (!is_connected) {
+    lane.reply.status = BusStatus::lost;
+    lane.reply.cause = "the connection that this belongs to was lost";
+    service = options_.devices.device_time;
   }
   time_.call_at(time_.now() + service, Precision::ordinary, [this, bus] { finish(bus); });
 }
@@ -99,7 +105,10 @@ std::uint64_t SimBus::register_writes() const {
 void SimBus::inject(DeviceId device, const DeviceFault& fault) {
   LOOM_ASSERT(has_model(device));
   models_[device.value]->inject(time_.now(), fault);
-  unread_[device.value] = unread_[device.value] || fault.kind == DeviceFaultKind::reboot;
+  if (fault.kind == DeviceFaultKind::reboot) {
+    unread_[device.value] = true;
+    ++lanes_[fabric_->device(device).bus.value].connection;
+  }
   collect_light(*models_[device.value]);
 }
 

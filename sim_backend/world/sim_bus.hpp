@@ -54,6 +54,7 @@ class SimBus final : public RegisterSeam {
   struct BusQueue {
     std::vector<QueuedTransaction> waiting;  ///< front: under way
     BusReply reply;                          ///< of the one under way
+    std::uint32_t connection = 1;            ///< another one after each power cycle of a device behind it
   };
   void begin(BusId bus);
   void finish(BusId bus);

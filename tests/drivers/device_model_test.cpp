@@ -132,18 +132,50 @@ TEST_CASE("heater_model_answers_with_modbus_exceptions") {
 
 TEST_CASE("wss_model_refuses_in_its_own_words") {
   Bare bare("wss-out-0");
-  CHECK(bare.line("HELLO\r\n") == "CER\r\n");
+  for (const char* line : {"HELLO\r\n", "SET?\r\n", "UCA?\r\n", "DCC?x\r\n"}) {
+    INFO(line);
+    CHECK(bare.line(line) == "CER\r\n");
+  }
   CHECK(bare.line("DCC 1=20:5\r\n") == "RER\r\n");
   CHECK(bare.line("DCC 1=5:20;2=20:30\r\n") == "RER\r\n");
   CHECK(bare.line("DCC nonsense\r\n") == "AER\r\n");
-  CHECK(bare.line("DCC 1=5:20\r\n") == "OK\r\n");
-  CHECK(bare.line("SET?\r\n") == "SET 0\r\n");
+  CHECK(bare.line("DCC 1=773:773\r\n") == "RER\r\n");
+  CHECK(bare.line("DCC?\r\n") == "OK\r\n");
+  CHECK(bare.line("DCC 1=5:20;\r\n") == "OK\r\n");
+  CHECK(bare.line("DCC?\r\n") == "1=5:20\r\nOK\r\n");
   CHECK(bare.line("UCA 2,1,0.0\r\n") == "RER\r\n");
-  CHECK(bare.line("UCA 1,3,0.0\r\n") == "RER\r\n");
+  CHECK(bare.line("URA 1,3,0.0\r\n") == "RER\r\n");
   CHECK(bare.line("UCA 1,1,20.0\r\n") == "VER\r\n");
-  CHECK(bare.line("UCA?\r\n") == "UCA 1,99,99.9\r\n");
+  CHECK(bare.line("RRA?\r\n") == "1,99,99.9\r\nOK\r\n");
+  CHECK(bare.line("RSW\r\n") == "AER\r\n");  // nothing was prepared
+}
+
+TEST_CASE("wss_model_shows_a_prepared_pattern_when_it_is_told_to_and_reads_back_what_was_commanded") {
+  Bare bare("wss-out-0");
+  REQUIRE(bare.line("DCC 1=5:20;2=21:36\r\n") == "OK\r\n");
+  REQUIRE(bare.line("UCA 2,2,0.0\r\n") == "OK\r\n");
+  CHECK(bare.line("URA 1,1,3.0\r\n") == "OK\r\n");
+  CHECK(bare.line("RRA?\r\n") == "1,99,99.9;2,2,0.0\r\nOK\r\n");  // unseen
+  CHECK(bare.line("RSW\r\n") == "OK\r\n");
+  CHECK(bare.line("RRA?\r\n") == "1,1,3.0;2,99,99.9\r\nOK\r\n");  // at once, though light moves; a pattern is of all channels
+  CHECK_FALSE(std::get<WssLight>(bare.model->light(bare.now)).moving.empty());
+  CHECK(bare.line("RSW\r\n") == "AER\r\n");
+  REQUIRE(bare.line("URA 1,2,0.0;2,2,0.0\r\n") == "OK\r\n");
+  REQUIRE(bare.line("DCC 1=5:36\r\n") == "OK\r\n");
+  CHECK(bare.line("RSW\r\n") == "AER\r\n");  // it was for another grid
+  CHECK(bare.line("OSS?\r\n") == "0x0000\r\nOK\r\n");
+  CHECK(bare.line("^OSS?$FECC\r\n") == "^0x0000$FE98\r\n^OK$FF66\r\n");  // in the form of the question
+}
+
+TEST_CASE("wss_model_of_wide_slices_counts_386") {
+  SimDeviceOptions options;
+  options.wss_slices = 386;
+  Bare bare("wss-out-0", options);
+  CHECK(bare.line("DCC 1=387:387\r\n") == "RER\r\n");
+  CHECK(bare.line("DCC 1=3:10;2=386:386\r\n") == "OK\r\n");
+  CHECK(bare.line("UCA 1,1,0.0\r\n") == "OK\r\n");
   bare.wait(std::chrono::milliseconds{150});
-  CHECK(bare.line("SET?\r\n") == "SET 1\r\n");
+  CHECK(std::get<WssLight>(bare.model->light(bare.now)).routes == std::vector<WssRoute>{{{-272, 8}, 0, 0, Db{0}}});
 }
 
 TEST_CASE("ocs_model_succeeds_in_silence_and_queues_its_errors") {

@@ -16,6 +16,8 @@
 
 namespace loom {
 
+inline BusReply bus_reply(BusStatus status, std::uint8_t exception = 0) { return {status, exception, {}, {}}; }
+
 /// Ground truth of one device: every change that really happened, in order.
 class Light {
  public:
@@ -44,6 +46,7 @@ struct Rig {
   Instant now = instant_from_ns(1'000'000);
   std::vector<Transaction> transactions;
   std::optional<Transaction> handed_out;
+  std::uint32_t connection = 1;  ///< of the wire; another one when it was lost
   Light light;
   /// Stands for the wire: a reply of its own instead of the device's (which then receives nothing), or nothing.
   std::function<std::optional<BusReply>(const Transaction&)> wire;
@@ -82,7 +85,9 @@ struct Rig {
     const Step meanwhile = driver->step(now, nullptr);
     REQUIRE_FALSE(meanwhile.transaction.has_value());
     ModelReply answer;
-    if (const auto replaced = wire ? wire(transaction) : std::nullopt) {
+    if (transaction.connection != 0 && transaction.connection != connection) {
+      answer = {bus_reply(BusStatus::lost), std::chrono::milliseconds{1}};
+    } else if (const auto replaced = wire ? wire(transaction) : std::nullopt) {
       answer = {*replaced, replaced->status == BusStatus::timeout ? transaction.deadline : std::chrono::milliseconds{1}};
     } else {
       light.pass(now);
@@ -93,6 +98,7 @@ struct Rig {
         answer.service_time = answer.reply.status == BusStatus::timeout ? transaction.deadline : answer.service_time;
       }
     }
+    answer.reply.connection = connection;
     REQUIRE(answer.service_time <= transaction.deadline);
     now += answer.service_time;
     return driver->step(now, &answer.reply);
@@ -113,8 +119,6 @@ struct Rig {
   std::size_t writes() const { return model->actuations().size(); }
 };
 
-inline BusReply bus_reply(BusStatus status, std::uint8_t exception = 0) { return {status, exception, {}, {}}; }
-
 /// Two groups of two nodes, four channels of 100 GHz. Devices: laser-0, heater-0, laser-1, heater-1, then the WSS.
 inline Fabric small_fabric() {
   OddlParameters parameters;
@@ -134,7 +138,7 @@ inline DeviceId device_named(const Fabric& fabric, std::string_view name) {
   return {};
 }
 
-/// A bank of four rings, or a WSS of two inputs and two outputs, with nothing around it.
+/// A bank of four rings with nothing around it.
 inline Fabric bank_fabric() {
   Fabric fabric = small_fabric();
   RingFilter ring;
@@ -166,12 +170,6 @@ inline Fabric fabric_with(Element element, DeviceRole kind, const char* name) {
   fabric.elements.push_back(std::move(element));
   build_index(fabric);
   return fabric;
-}
-
-inline Fabric pair_fabric() {
-  WavelengthSelectiveSwitch wss;
-  wss.settle_max = std::chrono::milliseconds{100};
-  return fabric_with({{}, {}, 2, 2, Db{650}, wss}, DeviceRole::wavelength_switch, "wss-2x2");
 }
 
 inline Fabric ocs_fabric() {

@@ -32,6 +32,19 @@ std::string ask(BusDevice& bus, const std::string& text, const char* terminator,
   return {reply.bytes.begin(), reply.bytes.end() - static_cast<std::ptrdiff_t>(std::string_view(terminator).size())};
 }
 
+/// One line to a WSS; its lines of answer without the last end, or the name of what went wrong.
+std::string say(BusDevice& bus, const std::string& text, milliseconds deadline = milliseconds{5000}) {
+  const std::string line = text + "\r\n";
+  const BusReply reply =
+      bus.execute({DeviceId{0}, 1, Frame{{line.begin(), line.end()}, 0, "\r\n", flexgrid::last_lines()}, deadline});
+  if (reply.status != BusStatus::ok) {
+    return reply.status == BusStatus::timeout ? "timeout" : reply.status == BusStatus::lost ? "lost" : "malformed";
+  }
+  std::string answer(reply.bytes.begin(), reply.bytes.end() - 2);
+  std::erase(answer, '\r');
+  return answer;
+}
+
 /// Asks until the answer is `wanted`; the test's time limit bounds it.
 void ask_until(BusDevice& bus, const std::string& text, const char* terminator, const std::string& wanted) {
   while (ask(bus, text, terminator) != wanted) {
@@ -71,11 +84,10 @@ ScpiOcsDriver ocs_driver() {
   return ScpiOcsDriver(profile);
 }
 
-LcosWssDriver wss_driver(bool checksum = false) {
+LcosWssDriver wss_driver() {
   const Fabric fabric = small_fabric();
   WssProfile profile = wss_profile(fabric, fabric.device(device_named(fabric, "wss-out-0")));
   profile.settle_max = milliseconds{5};
-  profile.dialect.checksum = checksum;
   return LcosWssDriver(profile);
 }
 
@@ -112,18 +124,20 @@ TEST_CASE("ocs_emulator_speaks_scpi_to_whoever_connects") {
 TEST_CASE("wss_emulator_speaks_the_flexgrid_dialect_with_and_without_checksums") {
   const EmulatorProcess plain({"--inputs", "1", "--outputs", "2", "--settle-us", "0"}, "wss");
   const auto bus = bus_to(plain);
-  CHECK(ask(*bus, "CHW 0", "\r\n") == "OK");
-  CHECK(ask(*bus, "DCC 1=5:20;2=21:36", "\r\n") == "OK");
-  CHECK(ask(*bus, "UCA 1,2,0.0;2,99,99.9", "\r\n") == "OK");
-  CHECK(ask(*bus, "UCA?", "\r\n") == "UCA 1,2,0.0;2,99,99.9");
-  CHECK(ask(*bus, "SET?", "\r\n") == "SET 1");
-  CHECK(ask(*bus, "UCA 1,3,0.0", "\r\n") == "RER");
-  CHECK(ask(*bus, "HELLO", "\r\n") == "CER");
+  CHECK(say(*bus, "CHW 0") == "OK");
+  CHECK(say(*bus, "DCC 1=5:20;2=21:36;") == "OK");
+  CHECK(say(*bus, "UCA 1,2,0.0;2,99,99.9;") == "OK");
+  CHECK(say(*bus, "RRA?") == "1,2,0.0;2,99,99.9\nOK");
+  CHECK(say(*bus, "URA 1,1,3.0;2,99,99.9") == "OK");
+  CHECK(say(*bus, "RSW") == "OK");
+  CHECK(say(*bus, "RRA?") == "1,1,3.0;2,99,99.9\nOK");
+  CHECK(say(*bus, "UCA 1,3,0.0") == "RER");
+  CHECK(say(*bus, "HELLO") == "CER");
   const EmulatorProcess framed(with(kWss, {"--checksum"}), "wss");
   const auto strict = bus_to(framed);
-  CHECK(ask(*strict, "^CHW 0$FECE", "\r\n") == "^OK$FF66");
-  CHECK(ask(*strict, "^UCA 1,3,0.0;$FD82", "\r\n") == "^RER$FF17");  // the request of a client of the real device
-  CHECK(ask(*strict, "^UCA 1,3,0.0;$FD83", "\r\n", milliseconds{50}) == "timeout");
+  CHECK(say(*strict, "^CHW 0$FECE") == "^OK$FF66");
+  CHECK(say(*strict, "^UCA 1,3,0.0;$FD82") == "^RER$FF17");  // the request of a client of the real device
+  CHECK(say(*strict, "^UCA 1,3,0.0;$FD83", milliseconds{50}) == "timeout");
 }
 
 TEST_CASE("drivers_bring_emulated_switches_to_their_setpoints_and_leave_them_alone") {
@@ -137,7 +151,7 @@ TEST_CASE("drivers_bring_emulated_switches_to_their_setpoints_and_leave_them_alo
   for (const bool checksum : {false, true}) {
     const EmulatorProcess selective(checksum ? with(kWss, {"--checksum"}) : kWss, "wss");
     const auto bus = bus_to(selective);
-    LcosWssDriver wss = wss_driver(checksum);
+    LcosWssDriver wss = wss_driver();
     fire(wss, *bus, kRouted);
     CHECK(wss.observe().fault.empty());
     REQUIRE(is_settled(wss));
@@ -165,7 +179,8 @@ TEST_CASE("a_power_cycle_between_fires_is_seen_by_the_audit_and_repaired_by_the_
   LcosWssDriver wss = wss_driver();
   fire(wss, *wss_bus, kRouted);
   selective.power_cycle();
-  ask_until(*wss_bus, "DCC?", "\r\n", "DCC ");
+  while (say(*wss_bus, "DCC?") != "OK") {
+  }
   wss.poll();
   run(wss, *wss_bus);
   CHECK(wss.activity() == DriverActivity::idle);

@@ -46,23 +46,24 @@ void check_itla_frame(std::span<const std::uint8_t> bytes) {
 }
 
 void check_flexgrid_line(std::string_view line) {
-  for (const bool checksum : {false, true}) {
+  if (const auto text = flexgrid::unframe(line)) {
+    LOOM_ASSERT(flexgrid::frame(flexgrid::is_framed(line), *text) == std::string(line) + "\r\n");
+  }
+  if (const auto reply = flexgrid::read_reply(line)) {
+    LOOM_ASSERT(reply->end == "OK" || !flexgrid::error_name(reply->end).empty());
+  }
+  for (const std::int32_t slices : {flexgrid::kSlices, flexgrid::kCoarseSlices}) {
     flexgrid::Dialect dialect;
-    dialect.checksum = checksum;
-    dialect.map = flexgrid::PortMap::by_pair;
-    if (const auto text = flexgrid::unframe(dialect, line)) {
-      LOOM_ASSERT(flexgrid::frame(dialect, *text) == line);
-    }
-  }
-  flexgrid::Dialect dialect;
-  dialect.map = flexgrid::PortMap::by_pair;
-  if (const auto grid = flexgrid::read_grid(line)) {
-    LOOM_ASSERT(flexgrid::read_grid(flexgrid::write_grid(dialect, *grid)) == grid);
-    for (const flexgrid::Channel& channel : *grid) {
+    dialect.slices = slices;
+    const auto grid = flexgrid::read_grid(dialect, line);
+    for (const flexgrid::Channel& channel : grid.value_or(std::vector<flexgrid::Channel>{})) {
       const auto slot = flexgrid::slot_of(dialect, channel);
-      LOOM_ASSERT(!slot || flexgrid::channel_of(dialect, *slot, channel.input) == channel);
+      LOOM_ASSERT(!slot || flexgrid::channel_of(dialect, *slot) == channel);
+      LOOM_ASSERT(flexgrid::fits_slices(dialect, channel));
     }
+    LOOM_ASSERT(!grid || flexgrid::read_grid(dialect, flexgrid::write_grid(dialect, *grid)) == grid);
   }
+  static_cast<void>(flexgrid::read_status(line));
   if (const auto ports = flexgrid::read_ports(line)) {
     LOOM_ASSERT(flexgrid::read_ports(flexgrid::write_ports(*ports)) == ports);
   }
@@ -92,16 +93,15 @@ void check_scpi_line(std::string_view line) {
 void check_switch_models(std::string_view line) {
   WavelengthSelectiveSwitch optics;
   optics.settle_max = std::chrono::milliseconds{100};
-  auto wss = model_of<WssModel>(2, 3, optics, DeviceRole::wavelength_switch);
+  auto wss = model_of<WssModel>(1, 3, optics, DeviceRole::wavelength_switch);
   auto ocs = model_of<OcsModel>(16, 24, OpticalCircuitSwitch{std::chrono::milliseconds{25}}, DeviceRole::circuit_switch);
   const Instant begin = instant_from_ns(1'000'000);
   answer_of(wss, begin, std::string(line) + "\r\n");
   answer_of(ocs, begin, std::string(line) + "\n");
   const Instant later = begin + std::chrono::seconds{10};
-  flexgrid::Dialect dialect;
-  dialect.map = flexgrid::PortMap::by_pair;
   const std::string grid = answer_of(wss, later, "DCC?\r\n");
-  LOOM_ASSERT(flexgrid::read_grid(flexgrid::unframe(dialect, grid).value_or("?")).has_value());
+  const auto told = flexgrid::read_reply(grid);
+  LOOM_ASSERT(told && flexgrid::read_grid({}, told->data).has_value());
   const std::string map = answer_of(ocs, later, ":oxc:swit:conn:stat?\n");
   LOOM_ASSERT(scpi::read_map(kSize, scpi::unframe({}, map).value_or("?")).has_value());
   const std::string errors = answer_of(ocs, later + std::chrono::seconds{1}, ":syst:err:all?\n");
@@ -114,14 +114,15 @@ std::vector<std::string_view> flexgrid_seeds() {
           "^UCA 1,3,0.0;$FD82\r\n",
           "CHW 0",
           "DCC 1=5:20;2=21:36",
-          "DCC 1=5:20@1;2=5:20@2",
+          "1=5:20;2=21:36;",
+          "1,2,0.0;2,99,99.9",
           "UCA 1,2,0.0;2,99,99.9",
-          "DCC ",
-          "UCA ",
+          "URA 1,2,0.0",
+          "RSW",
           "DCC?",
-          "UCA?",
-          "SET?",
-          "SET 1",
+          "RRA?",
+          "0x0000\r\nOK\r\n",
+          "1=5:20\r\nOK\r\n",
           "RER\r\n"};
 }
 
