@@ -38,8 +38,10 @@ class Driver {
   /// Can the device itself hold the next setpoint ready, unseen (a WSS: URA before RSW)? If not, prepare() does nothing.
   virtual bool can_prepare() const { return false; }
   /// Brings what was staged last into the device, where nothing shows it yet: fire() then only switches. Moves nothing, and
-  /// takes away no proof. activity(): busy until the device has it; failed: it could not be brought there.
+  /// takes away no proof. activity(): busy until it is over.
   virtual void prepare() {}
+  /// Could the last setpoint not be brought there? observe().fault says why.
+  virtual bool preparation_failed() const { return false; }
   /// What was prepared shall never be shown: overwrites it. Moves nothing.
   virtual void withdraw() {}
   /// From here on the device may move towards the staged setpoint; only registers that differ are written. A fire() while

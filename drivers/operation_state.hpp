@@ -23,11 +23,13 @@ class OperationState {
   bool is_fire() const { return operation_ == Operation::fire; }
   bool is_audit() const { return operation_ == Operation::audit; }
   bool is_preparation() const { return operation_ == Operation::preparation; }
+  bool preparation_failed() const { return preparation_failed_; }  ///< the last
 
   void begin() {
     operation_ = fired_ ? Operation::fire : prepared_ ? Operation::preparation : Operation::audit;
     polled_ = polled_ && is_preparation();
     fired_ = prepared_ = false;
+    preparation_failed_ = preparation_failed_ && !is_preparation();
     if (is_fire()) {
       fire_failed_ = false;
       observation_.health = DeviceHealth::moving;
@@ -59,6 +61,7 @@ class OperationState {
     observation_.health = DeviceHealth::failed;
     outcome_ = DriverActivity::failed;
     fire_failed_ = fire_failed_ || is_fire();
+    preparation_failed_ = preparation_failed_ || is_preparation();
   }
   DriverActivity activity(bool at_rest) const { return !at_rest || is_asked() ? DriverActivity::busy : outcome_; }
 
@@ -79,6 +82,7 @@ class OperationState {
   bool polled_ = false;    ///< likewise
   Operation operation_ = Operation::fire;
   bool fire_failed_ = false;
+  bool preparation_failed_ = false;
   DriverActivity outcome_ = DriverActivity::idle;
   Observation observation_;
 };

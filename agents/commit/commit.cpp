@@ -43,14 +43,15 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
   if (is_repeated && revision == applied_) {
     return envelopes_.send(context, revision, applied_answer_);
   }
-  if (is_repeated && revision == revision_ && answers_.prepared) {
-    return envelopes_.send(context, revision, *answers_.prepared);
+  if (is_repeated && revision == revision_ && (answers_.prepared || state_ == RevisionState::preparing)) {
+    return answers_.prepared ? envelopes_.send(context, revision, *answers_.prepared) : void();
   }
   if (revision <= newest_) {
     ++stale_;
     return refuse(ErrorCode::stale_revision, format_text("{} is not newer than {}", named(revision), named(newest_)));
   }
   withdraw_light(context);
+  units_.withdraw_prepared(context);
   forget(false);
   revision_ = newest_ = revision;
   Prepared prepared;
@@ -61,14 +62,21 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
   } else {
     prepared.outcome.error = surprise(plan);
   }
-  if (prepared.outcome.ok()) {
-    plan_ = std::make_shared<const NodePlan>(plan);
-    prepared.lead = options_.arm_lead;
+  if (!prepared.outcome.ok()) {
+    state_ = RevisionState::failed;
+    error_ = prepared.outcome.error;
+    answers_.prepared = prepared;
+    return envelopes_.send(context, revision, std::move(prepared));
   }
-  state_ = prepared.outcome.ok() ? RevisionState::prepared : RevisionState::failed;
-  error_ = prepared.outcome.error;
-  answers_.prepared = prepared;
-  envelopes_.send(context, revision, std::move(prepared));
+  plan_ = std::make_shared<const NodePlan>(plan);
+  state_ = RevisionState::preparing;
+  for (const DevicePlan& device : plan_->devices) {
+    const std::size_t unit = *units_.index_of(device.device);
+    if (device.touched && !device.left_alone && !units_[unit].is_laser()) {
+      units_.prepare(context, unit, device.timeline.front().setpoint);
+    }
+  }
+  advance(context);
 }
 
 /// What is known already to be other than the plan takes it for costs nobody his light. Before it moves it is read once more.
@@ -137,9 +145,10 @@ void AgentCommit::go(StepContext context, Revision revision) {
   }
 }
 
-void AgentCommit::fence(StepContext) {
+void AgentCommit::fence(StepContext context) {
   const bool in_hand = revision_ != Revision{} && state_ != RevisionState::idle && state_ != RevisionState::lit;
   if (in_hand && !went_) {
+    units_.withdraw_prepared(context);
     forget(false);
   }
   newest_ = fenced_ = gone();
@@ -163,6 +172,7 @@ void AgentCommit::proceed(StepContext context, Revision revision, ClockId clock,
 void AgentCommit::abandon(StepContext context, Revision revision) {
   if (revision == revision_ && event(RevisionMessage::abandon)) {
     withdraw_light(context);
+    units_.withdraw_prepared(context);
     forget(false);
   }
 }
@@ -257,7 +267,11 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
   fire_at_.forget();
   relight_at_.forget();
   units_.release_all(Activity::commit);
-  if (before >= RevisionState::armed && before <= RevisionState::darkening) {
+  units_.withdraw_prepared(context);
+  if (before == RevisionState::preparing) {
+    answers_.prepared = Prepared{{error}, {}};
+    envelopes_.send(context, revision_, *answers_.prepared);
+  } else if (before >= RevisionState::armed && before <= RevisionState::darkening) {
     answer_again(context, RevisionMessage::go);
   } else if (before == RevisionState::moving) {
     answer_again(context, RevisionMessage::move);

@@ -130,6 +130,25 @@ void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
            device.id});
 }
 
+/// Once every device that can hold its next setpoint ready holds it. What cannot be brought there is known before anything is
+/// dark.
+void AgentCommit::send_prepared(StepContext context) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (units_[i].preparing) {
+      return;
+    }
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (units_[i].holds_prepared && units_[i].driver->preparation_failed()) {
+      return device_trouble(context, i);
+    }
+  }
+  if (event(RevisionMessage::all_ready)) {
+    answers_.prepared = Prepared{{}, options_.arm_lead};
+    envelopes_.send(context, revision_, *answers_.prepared);
+  }
+}
+
 void AgentCommit::send_darkened(StepContext context) {
   answers_.darkened = Darkened{{}, report_.lateness};
   envelopes_.send(context, revision_, *answers_.darkened);
@@ -308,6 +327,9 @@ bool AgentCommit::advance_moving(StepContext context) {
 bool AgentCommit::advance_once(StepContext context) {
   const auto lasers = [this](std::size_t i) { return units_[i].is_laser(); };
   switch (state_) {
+    case RevisionState::preparing:
+      send_prepared(context);
+      return false;
     case RevisionState::armed:
     case RevisionState::going:
       if (fire_at_.passed(context.now) && event(RevisionMessage::fire)) {

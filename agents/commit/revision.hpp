@@ -11,7 +11,8 @@ namespace loom {
 
 enum class RevisionState : std::uint8_t {
   idle,        ///< nothing in hand, or the one in hand is confirmed
-  prepared,    ///< checked; nothing has moved
+  preparing,   ///< checked; devices that can hold the next setpoint ready are being made to
+  prepared,    ///< Prepared is said; nothing has moved
   armed,       ///< T is known
   going,       ///< T and Go are known, T is to come
   dark,        ///< T has passed without Go: touched transmitters are dark, nothing else moves
@@ -22,7 +23,7 @@ enum class RevisionState : std::uint8_t {
   lit,         ///< Applied is said
   failed,      ///< one answer was an error: nothing more happens for this revision
 };
-inline constexpr std::size_t kRevisionStates = 11;
+inline constexpr std::size_t kRevisionStates = 12;
 std::string_view to_string(RevisionState state);
 
 enum class RevisionMessage : std::uint8_t {
@@ -32,13 +33,14 @@ enum class RevisionMessage : std::uint8_t {
   relight,
   abandon,
   confirm,  ///< of the controller
+  all_ready,
   fire,
   all_dark,
   all_settled,
   all_lit,
   trouble,  ///< of time and of the devices
 };
-inline constexpr std::size_t kRevisionMessages = 11;
+inline constexpr std::size_t kRevisionMessages = 12;
 
 enum class Reaction : std::uint8_t {
   handle,  ///< go to `next` and do what belongs to it

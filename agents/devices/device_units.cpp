@@ -110,6 +110,8 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   unit.commanded = light_barred_ ? darkened(setpoint) : setpoint;
   unit.progress = Progress::under_way;
   unit.polling = false;
+  unit.preparing = false;
+  unit.holds_prepared = false;
   unit.fired_at = context.now;
   unit.driver->stage(*unit.commanded);
   unit.driver->fire();
@@ -119,6 +121,27 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
 void DeviceUnits::keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme) {
   units_[index].commanded = setpoint;
   units_[index].programme = std::move(programme);
+}
+
+void DeviceUnits::prepare(StepContext context, std::size_t index, const Setpoint& setpoint) {
+  DeviceUnit& unit = units_[index];
+  if (!unit.driver->can_prepare()) {
+    return;
+  }
+  unit.preparing = unit.holds_prepared = true;
+  unit.driver->stage(light_barred_ ? darkened(setpoint) : setpoint);
+  unit.driver->prepare();
+  pump(context, index, nullptr);
+}
+
+void DeviceUnits::withdraw_prepared(StepContext context) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (std::exchange(units_[i].holds_prepared, false)) {
+      units_[i].preparing = false;
+      units_[i].driver->withdraw();
+      pump(context, i, nullptr);
+    }
+  }
 }
 
 void DeviceUnits::poll(StepContext context, std::size_t index) {
@@ -204,6 +227,7 @@ void DeviceUnits::judge(StepContext context, std::size_t index) {
     figures.add(DeviceOp::audit, context.now - unit.polled_at);
   }
   unit.fresh = true;
+  unit.preparing = false;
   if (unit.progress == Progress::under_way && activity == DriverActivity::settled) {
     unit.progress = Progress::proven;
     unit.proven_at = context.now;

@@ -35,6 +35,8 @@ struct DeviceUnit {
   Progress progress = Progress::none;
   Programme programme;
   bool polling = false;
+  bool preparing = false;       ///< its device is being made to hold a setpoint ready
+  bool holds_prepared = false;  ///< it may hold one that was not shown
   std::optional<TransactionId> outstanding;
   Instant wake = kNever;
   Instant fired_at{};
@@ -78,6 +80,10 @@ class DeviceUnits {
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
   /// this side goes: a Transaction's bytes are the driver's.
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
+  /// Where the device itself can hold the next setpoint ready, it shall; moves nothing. Precondition: the driver's check() was ok.
+  void prepare(StepContext context, std::size_t index, const Setpoint& setpoint);
+  /// What any device was made to hold ready shall never be shown.
+  void withdraw_prepared(StepContext context);
   /// Reads the device when nothing else is under way there.
   void poll(StepContext context, std::size_t index);
   /// False: the transaction is none that we wait for.

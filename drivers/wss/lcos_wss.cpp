@@ -125,8 +125,8 @@ void LcosWssDriver::prepare() {
 }
 
 void LcosWssDriver::withdraw() {
-  if (prepared_ || state_ == WssState::load) {
-    withdraws_ = true;
+  withdraws_ = true;  // of a preparation that waits for its turn or is under way, too
+  if (prepared_ || operation_.is_preparation()) {
     operation_.ask_prepare();
   }
 }

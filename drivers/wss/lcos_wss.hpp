@@ -66,6 +66,7 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
 
   bool can_prepare() const override { return true; }
   void prepare() override;
+  bool preparation_failed() const override { return operation_.preparation_failed(); }
   void withdraw() override;
 
   /// What the device was made to hold ready, and on which connection: its own reading cannot show it.

@@ -27,6 +27,7 @@ const std::map<std::pair<RevisionState, RevisionMessage>, RevisionState>& pipeli
   static const std::map<std::pair<RevisionState, RevisionMessage>, RevisionState> kPipeline = {
       {{prepared, W::arm}, armed},
       {{armed, W::arm}, armed},
+      {{preparing, W::all_ready}, prepared},
       {{armed, W::go}, going},
       {{armed, W::fire}, dark},
       {{going, W::fire}, darkening},
@@ -59,7 +60,7 @@ RevisionStep expected(RevisionState state, RevisionMessage word) {
   if (const auto step = pipeline().find({state, word}); step != pipeline().end()) {
     return {Reaction::handle, step->second};
   }
-  const bool under_way = state >= RevisionState::prepared && state <= RevisionState::relighting;
+  const bool under_way = state >= RevisionState::preparing && state <= RevisionState::relighting;
   if (word == RevisionMessage::abandon) {
     return under_way || state == RevisionState::failed ? RevisionStep{Reaction::handle, RevisionState::idle} : RevisionStep{};
   }
