@@ -353,7 +353,7 @@ void Agent::darken_lasers(StepContext context) {
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (units_[i].is_laser() && units_.take(i, Activity::interlock)) {
       units_.command(context, i, Activity::interlock, units_.dark(i));
-      units_.forget_programme(i);
+      units_.keep_programme(i, {});
     }
   }
 }

@@ -78,9 +78,7 @@ loom::Observation from_wire(Check& check, const Observation& in) {
   out.health = check.enumeration("health", in.health(), loom::DeviceHealth::failed);
   out.read_at = check.instant("read_at_ns", in.read_at_ns());
   out.fault = check.text("fault", in.fault());
-  if (in.proof() != PROOF_UNSPECIFIED) {
-    out.proof = check.enumeration("proof", in.proof(), loom::Proof::monitor);
-  }
+  out.proof = check.enumeration("proof", in.proof(), loom::Proof::monitor);
   out.identity.serial = check.text("serial", in.serial());
   out.identity.description = check.text("description", in.description());
   const auto scope = check.in("reading");

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "agents/commit/preparation.hpp"
 #include "agents/commit/steering.hpp"
 #include "core/text/format_text.hpp"
 
@@ -51,7 +52,7 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
     return refuse(ErrorCode::stale_revision, format_text("{} is not newer than {}", named(revision), named(newest_)));
   }
   withdraw_light(context);
-  units_.withdraw_prepared(context);
+  withdraw_prepared(context, units_);
   forget(false);
   revision_ = newest_ = revision;
   Prepared prepared;
@@ -70,12 +71,7 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
   }
   plan_ = std::make_shared<const NodePlan>(plan);
   state_ = RevisionState::preparing;
-  for (const DevicePlan& device : plan_->devices) {
-    const std::size_t unit = *units_.index_of(device.device);
-    if (device.touched && !device.left_alone && !units_[unit].is_laser()) {
-      units_.prepare(context, unit, device.timeline.front().setpoint);
-    }
-  }
+  prepare_devices(context, units_, *plan_);
   advance(context);
 }
 
@@ -148,7 +144,7 @@ void AgentCommit::go(StepContext context, Revision revision) {
 void AgentCommit::fence(StepContext context) {
   const bool in_hand = revision_ != Revision{} && state_ != RevisionState::idle && state_ != RevisionState::lit;
   if (in_hand && !went_) {
-    units_.withdraw_prepared(context);
+    withdraw_prepared(context, units_);
     forget(false);
   }
   newest_ = fenced_ = gone();
@@ -172,7 +168,7 @@ void AgentCommit::proceed(StepContext context, Revision revision, ClockId clock,
 void AgentCommit::abandon(StepContext context, Revision revision) {
   if (revision == revision_ && event(RevisionMessage::abandon)) {
     withdraw_light(context);
-    units_.withdraw_prepared(context);
+    withdraw_prepared(context, units_);
     forget(false);
   }
 }
@@ -267,7 +263,7 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
   fire_at_.forget();
   relight_at_.forget();
   units_.release_all(Activity::commit);
-  units_.withdraw_prepared(context);
+  withdraw_prepared(context, units_);
   if (before == RevisionState::preparing) {
     answers_.prepared = Prepared{{error}, {}};
     envelopes_.send(context, revision_, *answers_.prepared);

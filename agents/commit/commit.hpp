@@ -92,7 +92,6 @@ class AgentCommit {
   void claim_idle_parts();
   void read_ahead(StepContext context);
   void fire(StepContext context);
-  void send_prepared(StepContext context);
   void send_darkened(StepContext context);
   void move_in_dark(StepContext context);
   bool is_as_expected(StepContext context, std::size_t unit);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agents/commit/commit.hpp"
+#include "agents/commit/preparation.hpp"
 #include "core/result.hpp"
 #include "core/text/format_text.hpp"
 
@@ -80,7 +81,7 @@ void AgentCommit::fire(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes) {
       timelines_.stop(i);
-      units_.forget_programme(i);
+      units_.keep_programme(i, {});
     }
   }
   if (report_.lateness > options_.late_limit) {
@@ -116,7 +117,7 @@ bool AgentCommit::all_proven(StepContext context, Selects selects) {
 
 void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
   const Observation seen = units_[unit].driver->observe();
-  if (!units_[unit].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
+  if (parts_[unit].plan != nullptr && !units_[unit].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
     if (const auto error = surprise(units_[unit], *parts_[unit].plan, seen.reading)) {
       return trouble(context, *error);
     }
@@ -128,25 +129,6 @@ void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
            format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault),
            {},
            device.id});
-}
-
-/// Once every device that can hold its next setpoint ready holds it. What cannot be brought there is known before anything is
-/// dark.
-void AgentCommit::send_prepared(StepContext context) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (units_[i].preparing) {
-      return;
-    }
-  }
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (units_[i].holds_prepared && units_[i].driver->preparation_failed()) {
-      return device_trouble(context, i);
-    }
-  }
-  if (event(RevisionMessage::all_ready)) {
-    answers_.prepared = Prepared{{}, options_.arm_lead};
-    envelopes_.send(context, revision_, *answers_.prepared);
-  }
 }
 
 void AgentCommit::send_darkened(StepContext context) {
@@ -328,7 +310,12 @@ bool AgentCommit::advance_once(StepContext context) {
   const auto lasers = [this](std::size_t i) { return units_[i].is_laser(); };
   switch (state_) {
     case RevisionState::preparing:
-      send_prepared(context);
+      if (const auto failed = failed_preparation(units_)) {
+        device_trouble(context, *failed);  // known before anybody is dark
+      } else if (!is_preparing(units_) && event(RevisionMessage::all_ready)) {
+        answers_.prepared = Prepared{{}, options_.arm_lead};
+        envelopes_.send(context, revision_, *answers_.prepared);
+      }
       return false;
     case RevisionState::armed:
     case RevisionState::going:

@@ -123,25 +123,16 @@ void DeviceUnits::keep_as_found(std::size_t index, const Setpoint& setpoint, Pro
   units_[index].programme = std::move(programme);
 }
 
-void DeviceUnits::prepare(StepContext context, std::size_t index, const Setpoint& setpoint) {
+void DeviceUnits::prepare(StepContext context, std::size_t index, const Setpoint* next) {
   DeviceUnit& unit = units_[index];
-  if (!unit.driver->can_prepare()) {
-    return;
+  unit.preparing = unit.holds_prepared = next != nullptr;
+  if (next != nullptr) {
+    unit.driver->stage(light_barred_ ? darkened(*next) : *next);
+    unit.driver->prepare();
+  } else {
+    unit.driver->withdraw();
   }
-  unit.preparing = unit.holds_prepared = true;
-  unit.driver->stage(light_barred_ ? darkened(setpoint) : setpoint);
-  unit.driver->prepare();
   pump(context, index, nullptr);
-}
-
-void DeviceUnits::withdraw_prepared(StepContext context) {
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (std::exchange(units_[i].holds_prepared, false)) {
-      units_[i].preparing = false;
-      units_[i].driver->withdraw();
-      pump(context, i, nullptr);
-    }
-  }
 }
 
 void DeviceUnits::poll(StepContext context, std::size_t index) {

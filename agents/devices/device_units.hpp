@@ -69,7 +69,6 @@ class DeviceUnits {
   /// Somebody else made the device what it shall be: from now on that is what it was told last.
   void keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme);
   void forget_fresh(std::size_t index) { units_[index].fresh = false; }
-  void forget_programme(std::size_t index) { units_[index].programme = {}; }
 
   /// While barred every setpoint is darkened before it is staged, whoever asks.
   void bar_light(bool barred) { light_barred_ = barred; }
@@ -80,10 +79,9 @@ class DeviceUnits {
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
   /// this side goes: a Transaction's bytes are the driver's.
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
-  /// Where the device itself can hold the next setpoint ready, it shall; moves nothing. Precondition: the driver's check() was ok.
-  void prepare(StepContext context, std::size_t index, const Setpoint& setpoint);
-  /// What any device was made to hold ready shall never be shown.
-  void withdraw_prepared(StepContext context);
+  /// Makes the device hold the setpoint ready (Driver::prepare); null: what it was made to hold is overwritten. Moves nothing.
+  /// Precondition: can_prepare(), the driver's check() was ok.
+  void prepare(StepContext context, std::size_t index, const Setpoint* next);
   /// Reads the device when nothing else is under way there.
   void poll(StepContext context, std::size_t index);
   /// False: the transaction is none that we wait for.

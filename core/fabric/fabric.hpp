@@ -47,6 +47,8 @@ struct WavelengthSelectiveSwitch {
   /// Extra loss of the channels that stay, while the hologram reloads for others (settle_max at most). LCoS data sheets give
   /// none: the default is our assumption.
   Db reload_dip{50};
+  /// Bits of the operation status (OSS?) that mean no trouble on this device; no public source names any bit.
+  std::uint16_t ignored_status = 0;
 };
 
 /// Cyclic arrayed-waveguide grating: input i, channel c leaves at output (c + i) mod outputs.

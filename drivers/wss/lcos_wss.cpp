@@ -138,6 +138,7 @@ void LcosWssDriver::begin() {
   looked_ = false;
   status_is_good_ = !has_status_;
   status_since_ = Instant{};
+  asked_who_ = false;
   if (operation_.is_audit()) {
     channels_.forget_grid();
   }
@@ -152,10 +153,8 @@ WssState LcosWssDriver::decide(Instant now) {
     return WssState::reading_ports;
   }
   if (operation_.is_audit()) {
-    return identity_ < kWhoAreYou.size() ? WssState::identify
-           : now < moving_until_         ? WssState::settle
-           : status_is_good_             ? WssState::rest
-                                         : WssState::status;
+    const bool asks_who = identity_ < kWhoAreYou.size() && !asked_who_;
+    return asks_who ? WssState::identify : status_is_good_ ? WssState::rest : WssState::status;
   }
   if (operation_.is_preparation()) {
     return decide_preparation();
@@ -169,7 +168,7 @@ WssState LcosWssDriver::decide(Instant now) {
   if (const auto wanted = channels_.pattern_for(target_); wanted != channels_.ports()) {
     return prepared_ && prepared_->pattern == wanted ? WssState::show : load(wanted);
   }
-  if (now < moving_until_) {
+  if (now < std::max(moving_until_, others_until_)) {
     return WssState::settle;
   }
   return !status_is_good_ ? WssState::status : !fresh_ ? WssState::prove : WssState::rest;
@@ -196,7 +195,7 @@ WssState LcosWssDriver::load(std::vector<PortSetting> pattern) {
 WssState LcosWssDriver::resolve(WssState state, Instant now) {
   clock_ = now;
   if (!std::exchange(has_begun_, true)) {
-    moving_until_ = now + profile_.settle_max;
+    others_until_ = now + profile_.settle_max;
   }
   if (state == WssState::define && !channels_.knows_slices()) {
     return WssState::probe;
@@ -207,7 +206,7 @@ WssState LcosWssDriver::resolve(WssState state, Instant now) {
 }
 
 Instant LcosWssDriver::ready_at() const {
-  return state_ == WssState::settle ? std::max(moving_until_, retry_.resume_at()) : retry_.resume_at();
+  return state_ == WssState::settle ? std::max({moving_until_, others_until_, retry_.resume_at()}) : retry_.resume_at();
 }
 
 void LcosWssDriver::conclude() {
@@ -305,6 +304,7 @@ Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
   }
   if (state_ == WssState::identify) {
     ++identity_;
+    asked_who_ = true;
     return Answer::understood;
   }
   if (state_ == WssState::status) {
@@ -405,7 +405,7 @@ bool LcosWssDriver::absorb_ports(Instant now, std::string_view data) {
   }
   const bool is_as_commanded = channels_.ports() == commanded;
   if (!is_as_commanded && !commanded.empty()) {
-    moving_until_ = now + profile_.settle_max;  // by somebody else, nobody knows when
+    others_until_ = now + profile_.settle_max;  // nobody knows when
   }
   fresh_ = state_ == WssState::prove && is_as_commanded;
   looked_ = true;
@@ -446,6 +446,7 @@ void LcosWssDriver::absorb_identity(std::string_view data) {
     identity.description += format_text("{}{}{}", identity.description.empty() ? "" : ", ", kWords[identity_], word);
   }
   ++identity_;
+  asked_who_ = true;
 }
 
 /// A channel that was proven and is gone or elsewhere though nobody defined a new grid.
@@ -485,6 +486,7 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
   profile.outputs = element.outputs;
   profile.dialect.map = flexgrid::port_map_of(element.inputs, element.outputs);
   profile.settle_max = wss->settle_max;
+  profile.ignored_status = wss->ignored_status;
   for (const FrequencySlot slot : comb_of(fabric)) {
     const Channel channel = channel_of(profile.dialect, slot);
     if (channel.first >= 1 && channel.last <= flexgrid::kSlices) {

@@ -92,8 +92,9 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   unsigned definitions_ = 0;  ///< of this operation, bounded
   unsigned loads_ = 0;        ///< likewise
   Instant clock_{};
-  Instant moving_until_{};  ///< at worst
-  bool has_begun_ = false;  ///< what an earlier incarnation moved may be on its way still
+  Instant moving_until_{};  ///< at worst, for what we moved
+  Instant others_until_{};  ///< likewise, for what an earlier incarnation or somebody else may have moved: a proof waits for it
+  bool has_begun_ = false;
   WssChannels channels_;
   std::vector<flexgrid::PortSetting> to_load_;
   std::optional<Prepared> prepared_;
@@ -102,7 +103,8 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   bool has_status_ = true;       ///< it knows OSS?
   bool status_is_good_ = false;  ///< asked in this operation
   Instant status_since_{};   ///< it has been bad
-  std::size_t identity_ = 0;  ///< of the questions who it is, the next
+  std::size_t identity_ = 0;  ///< of the questions who it is, the next; one an audit
+  bool asked_who_ = false;
   bool fresh_ = false;   ///< ports were read after it settled
   bool looked_ = false;  ///< ports were read since this operation began; else they are remembered from an earlier one
 };

@@ -22,12 +22,15 @@ constexpr const char* kHeaterMap =
     "\nWhen it listens it prints 'port N' on stdout.\n";
 
 constexpr const char* kWssWords =
-    "\nLines end in \\r\\n; with --checksum each is ^text$HHHH, HHHH the two's complement of the sum of its characters.\n"
+    "\nLines end in \\r\\n; each is plain or ^text$HHHH, HHHH the two's complement of the sum of its characters, and is\n"
+    "answered in its own form. A reply ends in a line OK or an error: CER command, AER argument, RER range, VER value.\n"
     "  CHW 0                     force flexgrid\n"
-    "  DCC 1=s0:sf;2=s0:sf       channels by inclusive slices of 6.25 GHz from 191.325 THz (N x M: 1=s0:sf@input)\n"
-    "  UCA 1,port,att;2,99,99.9  port and attenuation in dB; port 99 with 99.9 is blocked\n"
-    "  DCC?  UCA?  SET?          what was set, in the form of the commands; SET 1 when it has settled\n"
-    "Replies: OK, CER command, AER argument, RER range, VER value.\n"
+    "  DCC 1=s0:sf;2=s0:sf       channels by inclusive slices from 191.325 THz; DCC? tells them\n"
+    "  UCA 1,port,att;2,99,99.9  port and attenuation in dB, at once; port 99 with 99.9 is blocked\n"
+    "  URA 1,port,att;...        prepares a pattern for all channels, unseen; RSW switches to it\n"
+    "  RRA?                      port and attenuation of every channel as commanded\n"
+    "  OSS?  SNO?  HWR?  FWR?  SUS?   operation status, serial number, releases, start-up state\n"
+    "Nothing tells when it has settled, as with the real device.\n"
     "SIGHUP is a power cycle: settings and connections are lost.\n"
     "\nWhen it listens it prints 'port N' on stdout.\n";
 
@@ -158,7 +161,10 @@ int main(int argc, char** argv) {
   wss_options.server.port = 5100;
   CLI::App& wss = *app.add_subcommand("wss", "an LCoS wavelength-selective switch, Finisar's ASCII dialect over TCP");
   add_switch_options(wss, wss_options);
-  wss.add_flag("--checksum", wss_options.server.device.wss_checksum, "lines carry checksums");
+  wss.add_flag("--checksum", wss_options.server.device.wss_checksum, "every reply carries a checksum, asked so or not");
+  wss.add_option("--slices", wss_options.server.device.wss_slices, "772 of 6.25 GHz or 386 of 12.5 GHz")
+      ->check(CLI::IsMember({772, 386}))
+      ->capture_default_str();
   wss.add_option("--baud", wss_options.server.device.serial_baud, "of the serial line behind the TCP port")
       ->check(CLI::Range(1'200, 1'000'000))
       ->capture_default_str();

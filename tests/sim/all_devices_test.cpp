@@ -86,7 +86,10 @@ class Bench {
   /// Runs until the agent says T, which is returned.
   template <class T>
   T await() {
-    const std::size_t before = sent.size();
+    return await_since<T>(sent.size());
+  }
+  template <class T>
+  T await_since(std::size_t before) {
     for (int i = 0; i < 10'000; ++i) {
       for (std::size_t place = before; place < sent.size(); ++place) {
         if (const T* body = std::get_if<T>(&sent[place].body)) {
@@ -103,7 +106,9 @@ class Bench {
     for (const DevicePlan& device : plan.devices) {
       may_hold_[device.device].push_back(device.timeline.front().setpoint);
     }
+    const std::size_t before = sent.size();
     receive(plan.revision, Prepare{plan});
+    REQUIRE(await_since<Prepared>(before).outcome.ok());
     receive(plan.revision, Arm{loop.now() + milliseconds{5}});
     receive(plan.revision, Go{});
     REQUIRE(await<Darkened>().outcome.ok());

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/fabric/channel_grid.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::verifying {
@@ -17,6 +19,7 @@ Db to_db(double ratio) { return {static_cast<std::int32_t>(std::lround(1000 * st
 struct Dip {
   Db depth{};
   Duration time{};
+  std::optional<ElementId> redefines;  ///< a WSS that gets a new channel grid: every channel of it is blocked meanwhile
 };
 
 class Margins {
@@ -27,11 +30,15 @@ class Margins {
         settings_(settings),
         verdict_(verdict),
         faults_(faults),
-        reloads_(fabric.elements.size()) {
+        reloads_(fabric.elements.size()),
+        redefines_(fabric.elements.size()) {
+    const std::vector<FrequencySlot> comb = comb_of(fabric);
     for (const NodePlan& node : plan.nodes) {
       for (const DevicePlan& device : node.devices) {
         if (device.touched && fabric.device(device.device).role == DeviceRole::wavelength_switch) {
-          reloads_[fabric.device(device.device).elements[0].value] = true;
+          const ElementId element = fabric.device(device.device).elements[0];
+          reloads_[element.value] = true;
+          redefines_[element.value] = gets_new_grid(comb, device);
           any_reloads_ = true;
         }
       }
@@ -65,6 +72,14 @@ class Margins {
   }
 
  private:
+  static bool gets_new_grid(const std::vector<FrequencySlot>& comb, const DevicePlan& device) {
+    const auto* target = std::get_if<WavelengthSwitchSetpoint>(&device.timeline.front().setpoint);
+    return target != nullptr && std::ranges::any_of(device.may_hold, [&](const Setpoint& setpoint) {
+             const auto* before = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
+             return before != nullptr && needs_new_grid(comb, before->routes, target->routes);
+           });
+  }
+
   void add(const Circuit& circuit, const Reception& reception) {
     LightMargins& light = verdict_.light;
     ++light.circuits;
@@ -90,6 +105,14 @@ class Margins {
   /// While the signal dips, the light beside it need not: both margins shrink by the dip.
   void add_dip(const Circuit& circuit, Db margin) {
     const Dip dip = dip_of(circuit);
+    if (dip.redefines) {
+      verdict_.blinded.push_back(circuit.transmitter);
+      faults_.add(rules::kReloadDip, [&] {
+        return format_text("circuit {} stays lit while {} on its way gets a new channel grid, which blocks every channel",
+                           circuit.id.value, fabric_.element(*dip.redefines).name);
+      });
+      return;
+    }
     if (dip.depth == Db{0}) {
       return;
     }
@@ -115,6 +138,7 @@ class Margins {
         const auto& wss = std::get<WavelengthSelectiveSwitch>(fabric_.element(id).kind);
         dip.depth = dip.depth + wss.reload_dip;
         dip.time = std::max(dip.time, wss.settle_max);
+        dip.redefines = redefines_[id.value] ? std::optional(id) : dip.redefines;
       }
     }
     return dip;
@@ -125,7 +149,8 @@ class Margins {
   const Settings& settings_;
   Verdict& verdict_;
   Faults& faults_;
-  std::vector<bool> reloads_;  ///< by element: a WSS that moves for this revision
+  std::vector<bool> reloads_;    ///< by element: a WSS that moves for this revision
+  std::vector<bool> redefines_;  ///< and that gets a new channel grid for it
   bool any_reloads_ = false;
 };
 

@@ -13,7 +13,7 @@
 
 namespace loom::test {
 
-enum class Op : std::uint16_t { dark = 1, move, light, read };
+enum class Op : std::uint16_t { dark = 1, move, light, read, hold };
 
 /// One write that was carried out.
 struct Actuation {
@@ -34,6 +34,8 @@ struct FakeDevice {
   Duration reply_delay = std::chrono::microseconds{100};
   Duration settle_time = std::chrono::milliseconds{3};
   std::vector<RingFilter> rings;  ///< of a heater bank, by channel
+  bool can_hold = false;          ///< holds the next setpoint ready, unseen
+  std::optional<Setpoint> held;   ///< that one
   std::optional<Op> refuses;      ///< answers this with an exception, every time
   bool silent = false;            ///< answers nothing: the lane reports a timeout
   std::vector<Setpoint> orders;   ///< what `values[0]` of a write means
@@ -51,7 +53,9 @@ struct FakeDevice {
       return {BusStatus::ok, 0, {static_cast<std::uint16_t>(emitting), static_cast<std::uint16_t>(now < settled_at)}, {}};
     }
     const Setpoint wanted = orders.at(order.values.at(0));
-    if (op == Op::move) {
+    if (op == Op::hold) {
+      held = wanted;
+    } else if (op == Op::move) {
       setpoint = darkened(wanted);
       settled_at = now + settle_time;
     } else {
@@ -74,8 +78,16 @@ class FakeDriver : public Driver {
   }
   Duration lead(const Setpoint&) const override { return std::chrono::milliseconds{10}; }
   void stage(const Setpoint& setpoint) override { staged_ = setpoint; }
+  bool can_prepare() const override { return device_->can_hold; }
+  void prepare() override {
+    to_hold_ = staged_;
+    hold_failed_ = false;
+  }
+  bool preparation_failed() const override { return hold_failed_; }
+  void withdraw() override { to_hold_ = device_->setpoint; }
   void fire() override {
     commanded_ = staged_;
+    to_hold_.reset();
     begin();
   }
   void poll() override {
@@ -89,6 +101,9 @@ class FakeDriver : public Driver {
       outstanding_ = false;
       take(now, *reply);
     }
+    if (!outstanding_ && activity_ != DriverActivity::busy && to_hold_) {
+      return order(Op::hold);
+    }
     if (outstanding_ || activity_ != DriverActivity::busy) {
       return {};
     }
@@ -97,7 +112,7 @@ class FakeDriver : public Driver {
     }
     return next();
   }
-  DriverActivity activity() const override { return activity_; }
+  DriverActivity activity() const override { return to_hold_ ? DriverActivity::busy : activity_; }
   Observation observe() const override {
     Observation seen;
     seen.device = device_->id;
@@ -143,6 +158,13 @@ class FakeDriver : public Driver {
     look_again_ = Instant{};
   }
   void take(Instant now, const BusReply& reply) {
+    if (last_ == Op::hold) {
+      hold_failed_ = reply.status != BusStatus::ok;
+      if (hold_failed_ || to_hold_ == device_->held) {
+        to_hold_.reset();  // else another one was asked for meanwhile
+      }
+      return;
+    }
     if (activity_ != DriverActivity::busy) {
       return;
     }
@@ -194,7 +216,7 @@ class FakeDriver : public Driver {
     if (op == Op::read) {
       registers.count = 2;
     } else {
-      device_->orders.push_back(*commanded_);
+      device_->orders.push_back(op == Op::hold ? *to_hold_ : *commanded_);
       registers.values = {static_cast<std::uint16_t>(device_->orders.size() - 1)};
     }
     return {Transaction{device_->id, 1, registers, std::chrono::milliseconds{5}}, kNever};
@@ -202,6 +224,8 @@ class FakeDriver : public Driver {
 
   std::shared_ptr<FakeDevice> device_;
   Setpoint staged_;
+  std::optional<Setpoint> to_hold_;
+  bool hold_failed_ = false;
   std::optional<Setpoint> commanded_;
   std::optional<Setpoint> last_commanded_;
   std::optional<Known> known_;

@@ -5,6 +5,7 @@ loom_test(agents_test
     ${CMAKE_CURRENT_LIST_DIR}/agent_commit_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_interlock_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_metrics_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/agent_prepare_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_reading_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_reset_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_session_test.cpp

@@ -5,6 +5,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/plan/verify/verify.hpp"
+#include "core/fabric/channel_grid.hpp"
 
 namespace {
 
@@ -113,6 +114,42 @@ TEST_CASE("a_plan_that_leaves_blinded_light_on_is_refused_by_name") {
   REQUIRE_FALSE(verdict.violations.empty());
   CHECK(verdict.violations[0].rule == rules::kReloadDip);
   CHECK(verdict.blinded.size() == 2);
+}
+
+TEST_CASE("a_new_channel_grid_blocks_every_circuit_of_its_switch_and_none_may_stay_lit_in_it") {
+  Lab lab(Db{0});
+  const Plan first = lab.submit(ring_job(1, 2));
+  Plan second = lab.submit(ring_job(2, 2));
+  REQUIRE(examine(*lab.request.fabric, second, &first, lab.request.intent).violations.empty());
+  std::uint32_t moved = 0;
+  for (NodePlan& node : second.nodes) {
+    for (DevicePlan& device : node.devices) {
+      auto* held = device.may_hold.empty() ? nullptr : std::get_if<WavelengthSwitchSetpoint>(&device.may_hold.front());
+      if (held != nullptr && moved++ == 0) {  // it may hold a narrow channel, which no grid of the comb has
+        WavelengthSwitchSetpoint narrow = *held;
+        narrow.routes.front().slot = {narrow.routes.front().slot.n - 1, 1};
+        device.may_hold.push_back(narrow);
+      }
+    }
+  }
+  REQUIRE(moved > 0);
+  const Verdict verdict = examine(*lab.request.fabric, second, &first, lab.request.intent);
+  REQUIRE_FALSE(verdict.violations.empty());
+  CHECK(verdict.violations[0].rule == rules::kReloadDip);
+  CHECK(verdict.violations[0].evidence.find("gets a new channel grid, which blocks every channel") != std::string::npos);
+  CHECK_FALSE(verdict.blinded.empty());
+}
+
+TEST_CASE("a_grid_has_the_routes_and_what_of_the_comb_fits_beside_them") {
+  const std::vector<FrequencySlot> comb{{-272, 8}, {-256, 8}, {-240, 8}};
+  const auto route = [](FrequencySlot slot) { return WssRoute{slot, 0, 0, Db{0}}; };
+  CHECK(channel_grid(comb, {}) == comb);
+  CHECK(channel_grid(comb, std::vector{route({-256, 8})}) == comb);
+  CHECK(channel_grid(comb, std::vector{route({-258, 2})}) == std::vector<FrequencySlot>{{-272, 8}, {-258, 2}, {-240, 8}});
+  CHECK(channel_grid(comb, std::vector{route({-264, 8})}) == std::vector<FrequencySlot>{{-264, 8}, {-240, 8}});
+  CHECK_FALSE(needs_new_grid(comb, std::vector{route({-272, 8})}, std::vector{route({-256, 8}), route({-240, 8})}));
+  CHECK(needs_new_grid(comb, std::vector{route({-272, 8})}, std::vector{route({-272, 8}), route({-258, 2})}));
+  CHECK(needs_new_grid(comb, std::vector{route({-258, 2})}, {}));  // back to the comb
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// Loops over the units.
+#include "agents/commit/preparation.hpp"
+
+namespace loom {
+
+void prepare_devices(StepContext context, DeviceUnits& units, const NodePlan& plan) {
+  for (const DevicePlan& device : plan.devices) {
+    const std::size_t unit = *units.index_of(device.device);
+    if (device.touched && !device.left_alone && units[unit].driver->can_prepare()) {
+      units.prepare(context, unit, &device.timeline.front().setpoint);
+    }
+  }
+}
+
+void withdraw_prepared(StepContext context, DeviceUnits& units) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i].holds_prepared) {
+      units.prepare(context, i, nullptr);
+    }
+  }
+}
+
+bool is_preparing(const DeviceUnits& units) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i].preparing) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<std::size_t> failed_preparation(const DeviceUnits& units) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i].holds_prepared && !units[i].preparing && units[i].driver->preparation_failed()) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace loom

@@ -1,0 +1,19 @@
+// Devices that can hold their next setpoint ready, unseen (Driver::can_prepare): they are made to in Prepare, and what they hold
+// is overwritten when the revision comes to nothing.
+#pragma once
+
+#include <optional>
+
+#include "agents/devices/device_units.hpp"
+
+namespace loom {
+
+void prepare_devices(StepContext context, DeviceUnits& units, const NodePlan& plan);
+/// What any of them holds shall never be shown.
+void withdraw_prepared(StepContext context, DeviceUnits& units);
+
+bool is_preparing(const DeviceUnits& units);
+/// One that could not be made to.
+std::optional<std::size_t> failed_preparation(const DeviceUnits& units);
+
+}  // namespace loom
