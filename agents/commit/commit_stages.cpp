@@ -117,7 +117,8 @@ bool AgentCommit::all_proven(StepContext context, Selects selects) {
 
 void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
   const Observation seen = units_[unit].driver->observe();
-  if (parts_[unit].plan != nullptr && !units_[unit].is_laser() && seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
+  if (parts_[unit].plan != nullptr && !units_[unit].is_laser() &&
+      seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
     if (const auto error = surprise(units_[unit], *parts_[unit].plan, seen.reading)) {
       return trouble(context, *error);
     }

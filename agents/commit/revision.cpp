@@ -39,8 +39,9 @@ RevisionStep react(RevisionState state, RevisionMessage message) {
 }
 
 std::string_view to_string(RevisionState state) {
-  constexpr std::array<std::string_view, kRevisionStates> kNames = {
-      "idle", "preparing", "prepared", "armed", "going", "dark", "darkening", "moving", "settled", "relighting", "lit", "failed"};
+  constexpr std::array<std::string_view, kRevisionStates> kNames = {"idle",    "preparing",  "prepared",  "armed",
+                                                                    "going",   "dark",       "darkening", "moving",
+                                                                    "settled", "relighting", "lit",       "failed"};
   return kNames[static_cast<std::size_t>(state)];
 }
 

@@ -201,9 +201,10 @@ class ExplicitReader {
       }
       const Element& element = fabric_.elements[*id];
       if (device.role == DeviceRole::wavelength_switch && element.inputs > 1 && element.outputs > 1) {
-        errors_.add(item, format_text("'{}' has {} inputs and {} outputs; a device of kind {} has one common port: expected one "
-                                      "input or one output (write an N x M switch as N of 1 x M before a coupler)",
-                                      item.text, element.inputs, element.outputs, device.model));
+        errors_.add(item,
+                    format_text("'{}' has {} inputs and {} outputs; a device of kind {} has one common port: expected one "
+                                "input or one output (write an N x M switch as N of 1 x M before a coupler)",
+                                item.text, element.inputs, element.outputs, device.model));
       }
       if (!driven_.insert(*id).second) {
         errors_.add(item, format_text("'{}' has a driver already; expected one device an element", item.text));

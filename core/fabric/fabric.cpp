@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/fabric/lit_tuning.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -247,6 +248,9 @@ std::vector<std::string> check_fabric(const Fabric& fabric) {
   }
   check_ports(fabric, faults);
   check_devices(fabric, faults);
+  if (faults.empty()) {
+    faults = check_lit_tuning(fabric);
+  }
   return faults;
 }
 

@@ -20,14 +20,24 @@ namespace loom {
 /// Port numbering of every element: inputs 0..inputs-1 and outputs 0..outputs-1 are counted separately.
 using PortNumber = std::uint16_t;
 
+/// Where a laser's light is while it moves to another frequency.
+enum class Tunes : std::uint8_t {
+  dark,  ///< it tunes and locks with its output off
+  lit    ///< it tunes and locks only when its output is on: others must not see its light
+};
+
 struct Transmitter {  ///< 0 inputs, 1 output
   BitRate rate;
   FrequencyOffset signal_width{75'000};  ///< occupied spectrum at -20 dB
   Dbm launch_power{0};
   bool tunable = true;
-  ChannelPlan channels;    ///< the frequencies that it may be set to
-  Duration retune_max{};   ///< its own time to lock, worst case
-  Duration blank_max{};    ///< command to dark, worst case
+  ChannelPlan channels;   ///< the frequencies that it may be set to
+  Duration retune_max{};  ///< its own time to lock, worst case
+  Duration blank_max{};   ///< command to dark, worst case
+  Duration enable_max =
+      std::chrono::milliseconds{10};  ///< output on to full power, worst case (CMIS 5.4 table 10-8, fast mode)
+  Duration reply_max = std::chrono::milliseconds{100};  ///< of one answer of its module, worst case [K]
+  Tunes tunes = Tunes::dark;
   Duration control_max{};  ///< what its bus adds to a change: commands, read-back, a busy host
 };
 

@@ -23,7 +23,7 @@ class SerialBus : public BusDevice {
   SerialEndpoint endpoint_;
   std::optional<SerialPort> port_;
   std::uint32_t connection_ = 0;  ///< counts how often it was opened
-  Instant late_reply_until_{};  ///< the reply of a timed-out request may come until then; 0: none is expected
+  Instant late_reply_until_{};    ///< the reply of a timed-out request may come until then; 0: none is expected
 };
 
 }  // namespace loom

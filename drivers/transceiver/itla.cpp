@@ -23,7 +23,10 @@ std::int16_t to_signed(std::uint16_t word) { return static_cast<std::int16_t>(wo
 
 }  // namespace
 
-ItlaDriver::ItlaDriver(ItlaProfile profile) : profile_(std::move(profile)) { observation_.device = profile_.device; }
+ItlaDriver::ItlaDriver(ItlaProfile profile) : profile_(std::move(profile)) {
+  observation_.device = profile_.device;
+  observation_.proof = Proof::device;  // its locker and its power tap
+}
 
 Result<void> ItlaDriver::check(const Setpoint& setpoint) const {
   const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
@@ -50,7 +53,7 @@ Result<void> ItlaDriver::check(const Setpoint& setpoint) const {
 
 Duration ItlaDriver::lead(const Setpoint& setpoint) const {
   constexpr int kDarkExchanges = 3 + 9 + 3 + 9 + 5;  // meet, survey, blank, write, prove lock
-  constexpr int kLitExchanges = 4;
+  constexpr int kLitExchanges = 8;
   const Duration dark = profile_.blank_max + profile_.retune_max + kDarkExchanges * profile_.exchange;
   return emits(setpoint) ? dark + profile_.enable_max + kLitExchanges * profile_.exchange : dark;
 }
@@ -82,6 +85,7 @@ void ItlaDriver::stage(const Setpoint& setpoint) {
 void ItlaDriver::fire() {
   LOOM_ASSERT(has_staged_);
   fired_ = true;
+  has_target_ = true;
   target_ = staged_;
 }
 
@@ -127,6 +131,7 @@ void ItlaDriver::begin(Instant now) {
   meetings_ = 0;
   met_ = false;
   dark_proven_ = false;
+  verdict_.clear();
   if (fired_) {
     fire_failed_ = false;
     purpose_ = Purpose::fire;
@@ -177,6 +182,9 @@ State ItlaDriver::decide() const {
     return next_unknown() ? State::survey : State::proven;
   }
   const bool enabled = (value(Register::enable) & kSoftwareEnable) != 0;
+  if (!verdict_.empty()) {
+    return enabled ? State::cut : dark_proven_ ? State::proven : State::prove_dark;
+  }
   if (enabled && !target_.setpoint.emit) {
     return State::cut;
   }
@@ -200,20 +208,27 @@ State ItlaDriver::resolve(State state, Instant now) {
   if (state == State::decide) {
     state = decide();
   }
+  if (state == State::prove_locked && profile_.tunes == Tunes::lit) {
+    state = State::relight_or_rest;  // it locks in its own light: that is proven when it is lit
+  }
   if (state == State::relight_or_rest) {
     lock_proven_ = true;
     const bool enabled = (value(Register::enable) & kSoftwareEnable) != 0;
     state = !target_.setpoint.emit ? State::proven : enabled ? State::prove_lit : State::relight;
   }
+  if (state == State::proven && !verdict_.empty()) {
+    give_up({});
+    return State::rest;
+  }
   if (state == State::proven) {
+    if (!fire_failed_) {
+      observation_.fault.clear();
+    }
     if (purpose_ == Purpose::audit) {
       finish_audit();
     } else {
       outcome_ = DriverActivity::settled;
       observation_.health = DeviceHealth::ready;
-    }
-    if (!fire_failed_) {
-      observation_.fault.clear();
     }
     observation_.read_at = now;
     purpose_ = Purpose::none;
@@ -224,7 +239,8 @@ State ItlaDriver::resolve(State state, Instant now) {
 
 void ItlaDriver::enter(State state, Instant now) {
   const State next = resolve(state, now);
-  if (next != state_ && (next == State::prove_dark || next == State::settle || next == State::prove_power)) {
+  if (next != state_ &&
+      (next == State::prove_dark || next == State::settle || next == State::prove_power || next == State::prove_still_locked)) {
     patience_since_ = now;
   }
   state_ = next;
@@ -391,13 +407,18 @@ void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& respo
     return;
   }
   const bool lit = (value(Register::enable) & kSoftwareEnable) != 0;
-  const bool off_frequency = row.otherwise == State::settle;
+  const bool off_frequency = row.otherwise == State::settle || row.otherwise == State::prove_still_locked;
   if ((!row.patient || off_frequency) && ++rounds_ <= kRounds) {
     if (off_frequency) {  // not where it should be: dark first where it is lit, then tune from the start
       known_[index_of(Register::channel)] = 0;
       lock_proven_ = false;
     }
     enter(!off_frequency ? row.otherwise : lit ? State::cut : State::decide, now);
+    return;
+  }
+  if (off_frequency && lit && verdict_.empty()) {
+    verdict_ = expectation(row, response);  // it does not stay lit beside its place
+    enter(State::decide, now);
     return;
   }
   give_up(expectation(row, response));
@@ -435,6 +456,11 @@ Duration ItlaDriver::limit_of(State state) const {
       return profile_.blank_max + profile_.grace;
     case State::prove_power:
       return profile_.enable_limit;
+    case State::prove_still_locked:
+    case State::prove_lit_thz:
+    case State::prove_lit_ghz:
+    case State::prove_lit_mhz:
+      return profile_.tunes == Tunes::lit ? profile_.enable_limit : 2 * profile_.enable_max + profile_.grace;
     default:
       return 2 * profile_.retune_max + profile_.grace;
   }
@@ -518,14 +544,37 @@ bool ItlaDriver::agrees_with_target() const {
   const bool on_target = frequency && magnitude(*frequency - centre_of(target_.setpoint.slot)) <= profile_.frequency_tolerance;
   const int power_error = std::abs(to_signed(value(Register::oop)) - target_.setpoint.power.centi);
   const bool lit = (value(Register::enable) & kSoftwareEnable) != 0;
+  if (lit && (value(Register::status_fatal) & kStatusFrequency) != 0) {
+    return false;
+  }
   return on_target && !next_differing() && lit == target_.setpoint.emit &&
          (lit ? power_error <= profile_.power_tolerance.centi : to_signed(value(Register::oop)) <= kDark.centi);
+}
+
+/// "emits at 193.12000 THz, 20.000 GHz off 193.10000 THz, and says FFREQ"; empty: it does not, or shall not.
+std::string ItlaDriver::astray() const {
+  const bool lit = (value(Register::enable) & kSoftwareEnable) != 0 && to_signed(value(Register::oop)) > kDark.centi;
+  const auto frequency = laser_frequency();
+  if (!has_target_ || !lit || !frequency) {
+    return {};
+  }
+  const Frequency wanted = centre_of(target_.setpoint.slot);
+  const bool unlocked = (value(Register::status_fatal) & kStatusFrequency) != 0;
+  const FrequencyOffset off = magnitude(*frequency - wanted);
+  if (!unlocked && off <= profile_.frequency_tolerance) {
+    return {};
+  }
+  return format_text("emits at {}, {}.{:03d} GHz off {}{}", to_string(*frequency), off.mhz / 1'000, off.mhz % 1'000,
+                     to_string(wanted), unlocked ? ", and says FFREQ" : "");
 }
 
 /// What was proven stays settled only while read-back agrees with it.
 void ItlaDriver::finish_audit() {
   if (fire_failed_) {
     return;
+  }
+  if (const std::string sentence = astray(); !sentence.empty()) {
+    observation_.fault = format_text("{}: {}", profile_.name, sentence);
   }
   observation_.health = (value(Register::status_fatal) & kStatusFatal) != 0 ? DeviceHealth::failed : DeviceHealth::ready;
   const bool restarted = (value(Register::status_fatal) & kStatusRestarted) != 0;
@@ -544,7 +593,9 @@ void ItlaDriver::forget() {
 }
 
 void ItlaDriver::give_up(std::string sentence) {
-  observation_.fault = format_text("{}: {}", profile_.name, sentence);
+  const std::string verdict = std::exchange(verdict_, {});
+  observation_.fault =
+      format_text("{}: {}{}{}", profile_.name, verdict, verdict.empty() || sentence.empty() ? "" : "; then ", sentence);
   observation_.health = DeviceHealth::failed;
   outcome_ = DriverActivity::failed;
   fire_failed_ = fire_failed_ || purpose_ == Purpose::fire;
@@ -567,6 +618,11 @@ ItlaProfile itla_profile(const Fabric& fabric, const Device& device) {
   profile.power_max = transmitter->launch_power + Db{300};
   profile.retune_max = transmitter->retune_max;
   profile.blank_max = transmitter->blank_max;
+  profile.tunes = transmitter->tunes;
+  profile.enable_max = transmitter->enable_max;
+  profile.enable_limit = std::max(profile.enable_limit, 2 * transmitter->enable_max + profile.grace);
+  profile.reply_deadline = transmitter->reply_max;
+  profile.exchange = transmitter->reply_max / 50;  // a healthy one
   return profile;
 }
 

@@ -29,7 +29,8 @@ struct ItlaProfile {
   Dbm power_max{300};
   Duration retune_max{};
   Duration blank_max{};
-  Duration enable_max = std::chrono::milliseconds{10};       ///< SENA to full power, for lead(). CMIS 5.4 table 10-8, fast mode
+  Duration enable_max = std::chrono::milliseconds{10};  ///< SENA to full power, for lead(). CMIS 5.4 table 10-8, fast mode
+  Tunes tunes = Tunes::dark;
   Duration enable_limit = std::chrono::milliseconds{400};    ///< then it is a failure. CMIS 5.4 table 10-8, ordinary mode
   Duration grace = std::chrono::milliseconds{100};           ///< beyond the worst cases above, then it is a failure [K]
   Duration reply_deadline = std::chrono::milliseconds{100};  ///< of one frame [K]
@@ -86,6 +87,7 @@ class ItlaDriver final : public Driver {
   std::uint16_t value(itla::Register reg) const;
   bool is_known(itla::Register reg) const;
   bool agrees_with_target() const;
+  std::string astray() const;
 
   ItlaProfile profile_;
   Target staged_;
@@ -107,6 +109,8 @@ class ItlaDriver final : public Driver {
   bool lock_proven_ = false;
   std::size_t audit_cursor_ = 0;
   std::array<std::optional<std::uint16_t>, itla::kRegisters> known_{};
+  bool has_target_ = false;   ///< it was fired once
+  std::string verdict_;       ///< why the fire has failed, while the laser is made dark for it; empty: it has not
   bool fire_failed_ = false;  ///< stays failed, audits or not, until the next fire()
   DriverActivity outcome_ = DriverActivity::idle;
   Observation observation_;

@@ -32,6 +32,10 @@ enum class State : std::uint8_t {
   relight,
   prove_lit,
   prove_power,
+  prove_still_locked,  ///< light may have moved it: what was proven in the dark is proven again
+  prove_lit_thz,
+  prove_lit_ghz,
+  prove_lit_mhz,
   name_error,
   proven,  ///< no order of its own
 };
@@ -97,7 +101,7 @@ struct Row {
 };
 
 // clang-format off
-inline constexpr std::array<Row, 16> kProcedure{{
+inline constexpr std::array<Row, 20> kProcedure{{
     // state              asks                  register                must hold           then                    otherwise           patient
     {State::meet,         Ask::read,            Register::status_fatal, Must::be_no_newcomer, State::decide,        State::acknowledge, false},
     {State::acknowledge,  Ask::clear_latches,   Register::status_fatal, Must::be_answered,  State::meet,            State::meet,        false},
@@ -112,8 +116,12 @@ inline constexpr std::array<Row, 16> kProcedure{{
     {State::prove_ghz,    Ask::read,            Register::lf2,          Must::be_answered,  State::prove_mhz,       State::settle,      true},
     {State::prove_mhz,    Ask::read,            Register::lf3,          Must::be_on_target, State::relight_or_rest, State::settle,      true},
     {State::relight,      Ask::write_lit,       Register::enable,       Must::be_answered,  State::prove_lit,       State::relight,     false},
-    {State::prove_lit,    Ask::read,            Register::enable,       Must::be_on,        State::prove_power,     State::relight,     false},
+    {State::prove_lit,    Ask::read,            Register::enable,       Must::be_on,        State::prove_still_locked, State::relight,  false},
     {State::prove_power,  Ask::read,            Register::oop,          Must::be_in_power,  State::proven,          State::prove_power, true},
+    {State::prove_still_locked, Ask::read,      Register::status_fatal, Must::be_locked,    State::prove_lit_thz,   State::prove_still_locked, true},
+    {State::prove_lit_thz, Ask::read,           Register::lf1,          Must::be_answered,  State::prove_lit_ghz,   State::prove_still_locked, true},
+    {State::prove_lit_ghz, Ask::read,           Register::lf2,          Must::be_answered,  State::prove_lit_mhz,   State::prove_still_locked, true},
+    {State::prove_lit_mhz, Ask::read,           Register::lf3,          Must::be_on_target, State::prove_power,     State::prove_still_locked, true},
     {State::name_error,   Ask::read,            Register::nop,          Must::be_answered,  State::decide,          State::name_error,  false},
 }};
 // clang-format on

@@ -46,7 +46,8 @@ constexpr ProcedureRow<WssState> kTable[] = {
 
 }  // namespace
 
-LcosWssDriver::LcosWssDriver(WssProfile profile) : ReadBackDriver(std::move(profile), kTable), channels_(profile_.dialect, profile_.comb) {
+LcosWssDriver::LcosWssDriver(WssProfile profile)
+    : ReadBackDriver(std::move(profile), kTable), channels_(profile_.dialect, profile_.comb) {
   target_.reserve(limits::kWssRoutes);  // fire() copies without allocating
   operation_.observation().proof = Proof::assumed;
 }
@@ -78,9 +79,8 @@ Result<void> LcosWssDriver::check_route(const WssRoute& route) const {
 /// Two routes need different spectrum: the device has one channel for both.
 static Result<void> check_pair(const std::string& device, const WssRoute& a, const WssRoute& b) {
   if (overlaps(a.slot, b.slot)) {
-    return fail(ErrorCode::conflict,
-                format_text("{}: {} (input {}, output {}) overlaps {} (input {}, output {})", device, name_of(a.slot),
-                            a.input, a.output, name_of(b.slot), b.input, b.output));
+    return fail(ErrorCode::conflict, format_text("{}: {} (input {}, output {}) overlaps {} (input {}, output {})", device,
+                                                 name_of(a.slot), a.input, a.output, name_of(b.slot), b.input, b.output));
   }
   return {};
 }
@@ -314,8 +314,8 @@ Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
   }
   if (state_ == WssState::probe) {
     channels_.set_slices(flexgrid::kCoarseSlices);
-    const bool fit = std::ranges::all_of(
-        target_, [this](const WssChannel& each) { return fits_slices(channels_.dialect(), each.channel); });
+    const bool fit =
+        std::ranges::all_of(target_, [this](const WssChannel& each) { return fits_slices(channels_.dialect(), each.channel); });
     if (fit) {
       return Answer::understood;
     }
@@ -382,8 +382,7 @@ bool LcosWssDriver::absorb_data(Instant now, std::string_view data, std::uint32_
       prepared_ = Prepared{to_load_, connection};
       break;
     case WssState::show:
-      mark_moved(now);
-      channels_.take_ports(channels_.pattern_for(target_));  // read back before anything rests on it
+      mark_moved(now);  // that it took it is read at once, that it stands when it must have settled
       prepared_.reset();
       break;
     default:
@@ -431,7 +430,8 @@ Answer LcosWssDriver::absorb_status(std::string_view data) {
     ask_again_later(clock_);
     return Answer::understood;
   }
-  give_up(format_text("its operation status (OSS?) is {}; if that means no trouble, say so with ignored_status", data));
+  give_up(format_text("its operation status (OSS?) is {}; if that means no trouble, say ignored_status: {} of its element",
+                      data, *status | profile_.ignored_status));
   return Answer::ended;
 }
 
@@ -464,8 +464,8 @@ void LcosWssDriver::finish() {
     operation_.finish(true, is_settled ? DeviceHealth::ready : DeviceHealth::moving);
     return;
   }
-  const bool agrees = is_settled && channels_.new_grid(target_) == NewGrid::no &&
-                      channels_.pattern_for(target_) == channels_.ports();
+  const bool agrees =
+      is_settled && channels_.new_grid(target_) == NewGrid::no && channels_.pattern_for(target_) == channels_.ports();
   operation_.finish(agrees, is_settled ? DeviceHealth::ready : DeviceHealth::moving);
   last_verified_.see(channels_.held());
 }

@@ -102,8 +102,8 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   bool checksum_ = true;         ///< of what we say; whoever refuses the form is spoken to plainly
   bool has_status_ = true;       ///< it knows OSS?
   bool status_is_good_ = false;  ///< asked in this operation
-  Instant status_since_{};   ///< it has been bad
-  std::size_t identity_ = 0;  ///< of the questions who it is, the next; one an audit
+  Instant status_since_{};       ///< it has been bad
+  std::size_t identity_ = 0;     ///< of the questions who it is, the next; one an audit
   bool asked_who_ = false;
   bool fresh_ = false;   ///< ports were read after it settled
   bool looked_ = false;  ///< ports were read since this operation began; else they are remembered from an earlier one

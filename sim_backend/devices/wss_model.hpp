@@ -49,7 +49,7 @@ class WssModel final : public SimulatedDevice {
   std::vector<flexgrid::Channel> grid_;
   std::vector<flexgrid::PortSetting> ports_;
   std::optional<std::vector<flexgrid::PortSetting>> prepared_;  ///< by channel; shown by RSW
-  SwitchMotion<WssRoute> motion_;  ///< untouched routes pass (and dip) meanwhile
+  SwitchMotion<WssRoute> motion_;                               ///< untouched routes pass (and dip) meanwhile
 };
 
 extern const SimulatedModel kSimulatedWss;

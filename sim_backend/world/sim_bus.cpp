@@ -49,8 +49,8 @@ void SimBus::begin(BusId bus) {
   lane.reply.status = BusStatus::timeout;
   const std::uint32_t index = transaction.device.value;
   const bool is_connected = transaction.connection == 0 || transaction.connection == lane.connection;
-  const bool present = is_connected && index < models_.size() && models_[index] != nullptr && fabric_->devices[index].bus == bus &&
-                       fabric_->devices[index].bus_address == transaction.bus_address;
+  const bool present = is_connected && index < models_.size() && models_[index] != nullptr &&
+                       fabric_->devices[index].bus == bus && fabric_->devices[index].bus_address == transaction.bus_address;
   if (present) {
     const std::size_t writes_before = models_[index]->actuations().size();
     ModelReply answer = models_[index]->execute(time_.now(), transaction);

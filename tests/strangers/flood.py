@@ -202,7 +202,7 @@ class Attack:
             one.send(*self.hellos_of(SECOND, 2))
             frame = []
             for node in SECOND:
-                rows = [peer.values.Observation(device_id=device, health=values_ready(), read_at_ns=time.monotonic_ns(),
+                rows = [peer.values.Observation(device_id=device, health=values_ready(), proof=peer.values.PROOF_ASSUMED, read_at_ns=time.monotonic_ns(),
                                                 fault=b"f" * 200,
                                                 heater=peer.values.FilterObservation(ring_millivolts=range(0, 4096)))
                         for device in self.devices.get(str(node), [])]

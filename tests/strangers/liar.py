@@ -216,7 +216,7 @@ def revisions(family):
 
 
 def laser(device, read_at_ns, emitting=False):
-    return values.Observation(device_id=device, health=values.DEVICE_HEALTH_READY, read_at_ns=read_at_ns,
+    return values.Observation(device_id=device, health=values.DEVICE_HEALTH_READY, proof=values.PROOF_DEVICE, read_at_ns=read_at_ns,
                               laser=values.TransmitterObservation(frequency_mhz=191500000, power_centi_dbm=0, emitting=emitting,
                                                             locked=True))
 

@@ -347,5 +347,45 @@ TEST_CASE("laser_settles_within_its_lead_when_nothing_is_wrong") {
   }
 }
 
+TEST_CASE("laser_that_leaves_its_place_when_it_is_lit_is_dark_again_and_named") {
+  Rig rig = laser_rig();
+  rig.driver->stage(laser(2, true));
+  rig.driver->fire();
+  rig.run([&] { return place_of(rig, Register::enable, 8) < rig.writes(); });
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::detune, .offset = FrequencyOffset{20'000}});
+  rig.run();
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+  CHECK_FALSE(std::get<LaserLight>(rig.model->light(rig.now)).emitting);
+  CHECK(rig.driver->observe().fault ==
+        "laser-0: StatusF (0x20) reads 1028: not locked at 191.60000 THz within 120.000 ms");  // tried again in the dark
+}
+
+TEST_CASE("laser_whose_locker_lets_go_in_service_is_not_settled_and_says_by_how_much") {
+  Rig rig = laser_rig();
+  rig.fire(laser(2, true));
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(rig.driver->observe().proof == Proof::device);
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::detune, .offset = FrequencyOffset{20'000}});
+  rig.poll();
+  CHECK(rig.driver->activity() == DriverActivity::idle);
+  CHECK_FALSE(seen(rig).locked);
+  CHECK(rig.driver->observe().fault == "laser-0: emits at 191.62000 THz, 20.000 GHz off 191.60000 THz, and says FFREQ");
+}
+
+TEST_CASE("laser_that_says_it_lost_its_frequency_is_not_believed_though_its_reading_agrees") {
+  Rig rig = laser_rig();
+  rig.fire(laser(2, true));
+  rig.mangle = [&](BusReply& reply) {
+    const auto response = itla::decode_response(reply.bytes);
+    if (response && response->reg == Register::status_fatal) {
+      const auto bytes = itla::encode(itla::Response{response->status, false, response->reg, itla::kStatusFrequency});
+      reply.bytes.assign(bytes.begin(), bytes.end());
+    }
+  };
+  rig.poll();
+  CHECK(rig.driver->activity() == DriverActivity::idle);
+  CHECK(rig.driver->observe().fault == "laser-0: emits at 191.60000 THz, 0.000 GHz off 191.60000 THz, and says FFREQ");
+}
+
 }  // namespace
 }  // namespace loom

@@ -310,6 +310,21 @@ TEST_CASE("unlawful_explicit_fabrics_are_refused_with_their_place") {
              Contains("cannot drive it") && Contains("has a driver already"));
 }
 
+TEST_CASE("a_laser_that_tunes_lit_shares_no_glass_before_a_switch") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(errors_of(with("signal_width: 37.5 GHz", "signal_width: 37.5 GHz, tunes: lit")),
+             Contains("transmitter tx tunes lit, and its light shares couple with others before a switch that blocks it"));
+  CHECK(errors_of(with("signal_width: 37.5 GHz", "signal_width: 37.5 GHz, tunes: dark, enable_max: 1.5 s, reply_max: 150 ms"))
+            .empty());
+  CHECK_THAT(errors_of(with("signal_width: 37.5 GHz", "signal_width: 37.5 GHz, tunes: blank")),
+             Contains("tunes: found 'blank'"));
+}
+
+TEST_CASE("a_wss_has_one_common_port") {
+  CHECK_THAT(errors_of(with("kind: wavelength_selective_switch, inputs: 1,", "kind: wavelength_selective_switch, inputs: 2,")),
+             Catch::Contains("'wss' has 2 inputs and 4 outputs; a device of kind wss has one common port"));
+}
+
 TEST_CASE("errors_of_a_whole_file_come_together") {
   std::string text = with("kind: tap", "kind: tap, colour: red");
   text.replace(text.find("gain: 20 dB"), 11, "gain: 20 mW");
