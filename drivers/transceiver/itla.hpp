@@ -85,7 +85,6 @@ class ItlaDriver final : public Driver {
   Duration limit_of(itla::State state) const;
   std::optional<Frequency> laser_frequency() const;
   std::uint16_t value(itla::Register reg) const;
-  bool is_known(itla::Register reg) const;
   bool agrees_with_target() const;
   std::string astray() const;
 

@@ -6,11 +6,16 @@
 #include <cstdint>
 
 #include "core/result.hpp"
+#include "core/units.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 
 namespace loom::itla {
 
 inline constexpr std::size_t kRegisters = 15;
+
+inline constexpr Dbm kDark = kNoLight;  ///< OOP at or below: no light
+
+constexpr std::int16_t to_signed(std::uint16_t word) { return static_cast<std::int16_t>(word); }
 
 /// States of the procedure.
 enum class State : std::uint8_t {

@@ -23,13 +23,20 @@ constexpr Duration kPatience = std::chrono::seconds{2};
 
 }  // namespace
 
-/// One client: bytes in, whole lines to the server; replies out in their order.
+/// One client: bytes in, whole lines to the server; replies out in their order. One that has said all that it has to say (nc of
+/// one line) is still answered.
 class LineServer::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(LineServer& server, asio::ip::tcp::socket socket) : server_(server), socket_(std::move(socket)) {}
 
   void read() {
     socket_.async_read_some(asio::buffer(part_), [self = shared_from_this()](std::error_code error, std::size_t count) {
+      if (error == asio::error::eof && self->socket_.is_open()) {
+        self->has_ended_ = true;
+        self->itself_ = self;  // nobody else holds it while it waits for its answers
+        self->close_if_done();
+        return;
+      }
       if (error || !self->socket_.is_open()) {
         self->close();
         return;
@@ -37,13 +44,20 @@ class LineServer::Client : public std::enable_shared_from_this<Client> {
       self->receive({self->part_.data(), count});
     });
   }
-  void say(std::string text) {
-    output_.push_back(std::move(text));
-    if (output_.size() == 1) {
-      write();
+  void expect_answer() { ++expected_; }
+  /// Empty: the device says nothing.
+  void answer(std::string text) {
+    --expected_;
+    if (!text.empty()) {
+      output_.push_back(std::move(text));
+      if (output_.size() == 1) {
+        write();
+      }
     }
+    close_if_done();
   }
   void close() {
+    const auto last = std::exchange(itself_, nullptr);
     std::error_code ignored;
     socket_.close(ignored);
   }
@@ -68,8 +82,15 @@ class LineServer::Client : public std::enable_shared_from_this<Client> {
         self->close();
       } else if (!self->output_.empty()) {
         self->write();
+      } else {
+        self->close_if_done();
       }
     });
+  }
+  void close_if_done() {
+    if (has_ended_ && expected_ == 0 && output_.empty()) {
+      close();
+    }
   }
 
   LineServer& server_;
@@ -77,6 +98,9 @@ class LineServer::Client : public std::enable_shared_from_this<Client> {
   std::array<char, 4096> part_{};
   std::string input_;
   std::deque<std::string> output_;
+  std::uint32_t expected_ = 0;  ///< lines that were not answered yet
+  bool has_ended_ = false;      ///< it says nothing more
+  std::shared_ptr<Client> itself_;
 };
 
 std::shared_ptr<const Fabric> lone_device(Element element, DeviceRole kind) {
@@ -202,22 +226,20 @@ void LineServer::take(const std::shared_ptr<Client>& client, std::string line) {
   if (options_.silent) {
     return;
   }
+  client->expect_answer();
   const Transaction transaction{DeviceId{0}, 1, Frame{{line.begin(), line.end()}, 0, {}}, kPatience};
   bus_.submit(BusId{0}, transaction, [this, weak = std::weak_ptr(client)](const BusReply& reply) { answer(weak, reply); });
 }
 
 void LineServer::answer(const std::weak_ptr<Client>& client, const BusReply& reply) {
-  if (reply.status != BusStatus::ok || reply.bytes.empty()) {
-    return;
-  }
-  const bool late = options_.late > Duration{} && (options_.late_count == 0 || replies_ < options_.late_count);
-  ++replies_;
-  loop_.call_at(loop_.now() + (late ? options_.late : Duration{}), Precision::ordinary,
-                [client, text = std::string(reply.bytes.begin(), reply.bytes.end())] {
-                  if (const auto alive = client.lock()) {
-                    alive->say(text);
-                  }
-                });
+  const std::string text = reply.status == BusStatus::ok ? std::string(reply.bytes.begin(), reply.bytes.end()) : std::string{};
+  const bool late = !text.empty() && options_.late > Duration{} && (options_.late_count == 0 || replies_ < options_.late_count);
+  replies_ += text.empty() ? 0U : 1U;
+  loop_.call_at(loop_.now() + (late ? options_.late : Duration{}), Precision::ordinary, [client, text] {
+    if (const auto alive = client.lock()) {
+      alive->answer(text);
+    }
+  });
 }
 
 }  // namespace loom

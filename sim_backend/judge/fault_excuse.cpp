@@ -13,6 +13,8 @@ constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, 
 constexpr RuleSet kUnruly = rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off,
                                       SafetyRule::interlock, SafetyRule::power});
 
+constexpr RuleSet kMet = rule_set({SafetyRule::collision, SafetyRule::crosstalk});
+
 constexpr FaultExcuse kNothing{};
 /// Light beside its place; it is back with the end of the fault.
 constexpr FaultExcuse kBeside{kAstray, false, false};
@@ -67,6 +69,20 @@ std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric,
   std::vector<Excuse> excuses;
   for (const ElementId element : device.elements) {
     excuses.push_back({element, excuse.rules, until, text_of(fault, fabric)});
+  }
+  return excuses;
+}
+
+std::vector<Excuse> excuses_of(const MachineFault& fault, const Fabric& fabric, Instant until) {
+  std::vector<Excuse> excuses;
+  if (fault.kind != MachineFaultKind::crash || !fault.node) {
+    return excuses;
+  }
+  for (const DeviceId id : fabric.devices_of_agent[fault.node->value]) {
+    const Device& device = fabric.device(id);
+    if (device.role == DeviceRole::transmitter) {
+      excuses.push_back({device.elements.front(), kMet, until, text_of(fault)});
+    }
   }
   return excuses;
 }

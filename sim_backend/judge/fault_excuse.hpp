@@ -33,6 +33,10 @@ constexpr Duration mend_bound(const ControllerTimings& timings) {
 /// The same at each element of its device; `mend_bound` as above.
 std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric, Duration mend_bound);
 
+/// A host that dies in a timeslot leaves its lasers as they are, and the next timeslot meets them: no software that is left
+/// prevents it. Nothing where no host crashes.
+std::vector<Excuse> excuses_of(const MachineFault& fault, const Fabric& fabric, Instant until);
+
 /// `wss-in-0: fail`.
 std::string text_of(const ScenarioFault& fault, const Fabric& fabric);
 std::string text_of(const MachineFault& fault);

@@ -118,6 +118,10 @@ void World::inject_fault(const MachineFault& fault) {
   }
   switch (fault.kind) {
     case MachineFaultKind::crash:
+      for (Excuse& excuse : excuses_of(fault, *fabric_, end + timings_.reconcile_interval)) {
+        loop_.call_at(excuse.until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });
+        checker_->excuse(std::move(excuse));
+      }
       crash(who, fault.lasts);
       break;
     case MachineFaultKind::partition:

@@ -140,6 +140,23 @@ TEST_CASE("wss_emulator_speaks_the_flexgrid_dialect_with_and_without_checksums")
   CHECK(say(*strict, "^UCA 1,3,0.0;$FD83", milliseconds{50}) == "timeout");
 }
 
+TEST_CASE("a_client_that_says_one_line_and_no_more_is_answered") {
+  const EmulatorProcess emulator({}, "ocs");
+  const std::string endpoint = emulator.endpoint();
+  const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
+  const std::string python =
+      "/usr/bin/python3 -c \"import socket;s=socket.create_connection(('127.0.0.1'," + port +
+      "));s.sendall(b'*idn?\\n*cls\\n:oxc:swit:size?\\n');s.shutdown(1);print(s.makefile().read(),end='')\"";
+  std::FILE* out = popen(python.c_str(), "r");
+  REQUIRE(out != nullptr);
+  std::array<char, 256> text{};
+  const std::size_t count = std::fread(text.data(), 1, text.size(), out);
+  pclose(out);
+  const std::string answers(text.data(), count);
+  CHECK(answers.starts_with("Polatis,"));
+  CHECK(answers.ends_with("16,16\n"));  // and the connection was closed after it
+}
+
 TEST_CASE("drivers_bring_emulated_switches_to_their_setpoints_and_leave_them_alone") {
   const EmulatorProcess switches(kOcs, "ocs");
   const auto ocs_bus = bus_to(switches);
