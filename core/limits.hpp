@@ -13,6 +13,7 @@ inline constexpr std::size_t kDevicesPerNode = 256;
 inline constexpr std::size_t kTimelineEntries = 4'096;  ///< timeslots of one device in one revision
 inline constexpr std::size_t kWssRoutes = 1'024;        ///< frequency slots of one WSS
 inline constexpr std::size_t kRingsPerBank = 64;
+inline constexpr std::size_t kLightReadings = 1024;  ///< of one monitor: channels by peaks
 inline constexpr std::size_t kSetpointsHeld = 64;  ///< that a device may hold before it moves: confirmed, uncertain, observed
 inline constexpr std::size_t kMessageBytes = 4u << 20;  ///< one envelope on the wire
 inline constexpr std::size_t kFrameBytes = 64u << 20;   ///< a batch of envelopes

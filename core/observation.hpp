@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -25,6 +26,7 @@ struct TransmitterObservation {
   bool locked = false;
   std::uint16_t status_fatal = 0;    ///< what its model says is broken, in bits of its own; 0: nothing
   std::uint16_t status_warning = 0;  ///< what it says is not as it should be, likewise
+  std::optional<Dbm> received{};     ///< by the receiver in the same module, where it tells
   bool operator==(const TransmitterObservation&) const = default;
 };
 
@@ -39,14 +41,38 @@ struct WavelengthSwitchObservation {
   bool operator==(const WavelengthSwitchObservation&) const = default;
 };
 
+/// Light at a port of a switch, by a tap of its own.
+struct PortPower {
+  std::uint16_t port = 0;
+  bool is_input = true;
+  Dbm power{kNoLight};
+  bool operator==(const PortPower&) const = default;
+};
+
 struct CircuitSwitchObservation {
   std::vector<CrossConnect> connects;
   bool settled = false;
+  /// Connections that somebody else made on ports of ours, ascending input: reported, and never removed.
+  std::vector<CrossConnect> occupied{};
+  std::vector<PortPower> powers{};  ///< ascending (input before output, port); empty: it has no taps
   bool operator==(const CircuitSwitchObservation&) const = default;
 };
 
-using Reading =
-    OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation, CircuitSwitchObservation>;
+/// Light at one channel of a monitor.
+struct LightReading {
+  std::uint16_t channel = 0;  ///< place in Device::elements
+  Dbm power{kNoLight};
+  Frequency frequency{};  ///< 0: it measures power only
+  bool operator==(const LightReading&) const = default;
+};
+
+struct MonitorObservation {
+  std::vector<LightReading> lights;  ///< ascending (channel, frequency); a channel without one is dark
+  bool operator==(const MonitorObservation&) const = default;
+};
+
+using Reading = OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation,
+                      CircuitSwitchObservation, MonitorObservation>;
 
 /// Who says that a device is as it reads.
 enum class Proof : std::uint8_t {

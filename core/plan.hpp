@@ -63,7 +63,13 @@ struct CircuitSwitchSetpoint {
   bool operator==(const CircuitSwitchSetpoint&) const = default;
 };
 
-using Setpoint = OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint>;
+/// A monitor only looks: there is nothing to set, and no plan touches it.
+struct MonitorSetpoint {
+  bool operator==(const MonitorSetpoint&) const = default;
+};
+
+using Setpoint =
+    OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint, MonitorSetpoint>;
 
 /// The same setpoint with every emission off: what "blank" means for it. Setpoints without light return themselves.
 Setpoint darkened(const Setpoint& setpoint);

@@ -9,6 +9,9 @@ static void to_wire(const loom::TransmitterObservation& in, TransmitterObservati
   out.set_locked(in.locked);
   out.set_status_fatal_bits(in.status_fatal);
   out.set_status_warning_bits(in.status_warning);
+  if (in.received) {
+    out.set_received_centi_dbm(in.received->centi);
+  }
 }
 
 static loom::TransmitterObservation from_wire(Check& check, const TransmitterObservation& in) {
@@ -19,6 +22,9 @@ static loom::TransmitterObservation from_wire(Check& check, const TransmitterObs
   out.locked = in.locked();
   out.status_fatal = check.word("status_fatal_bits", in.status_fatal_bits());
   out.status_warning = check.word("status_warning_bits", in.status_warning_bits());
+  if (in.has_received_centi_dbm()) {
+    out.received = check.power("received_centi_dbm", in.received_centi_dbm());
+  }
   return out;
 }
 
@@ -28,6 +34,56 @@ static loom::FilterObservation from_wire(Check& check, const FilterObservation& 
     for (const std::int32_t millivolts : in.ring_millivolts()) {
       out.millivolts.push_back(
           static_cast<std::int32_t>(check.between("ring_millivolts", millivolts, -limits::kMillivolts, limits::kMillivolts)));
+    }
+  }
+  return out;
+}
+
+static void to_wire(const loom::CircuitSwitchObservation& in, CircuitSwitchObservation& out) {
+  rows_to_wire(in.connects, *out.mutable_connects());
+  out.set_settled(in.settled);
+  rows_to_wire(in.occupied, *out.mutable_occupied());
+  for (const loom::PortPower& power : in.powers) {
+    PortPower& row = *out.add_powers();
+    row.set_port(power.port);
+    row.set_is_input(power.is_input);
+    row.set_power_centi_dbm(power.power.centi);
+  }
+}
+
+static loom::CircuitSwitchObservation from_wire(Check& check, const CircuitSwitchObservation& in) {
+  constexpr std::size_t kPorts = 0x10000;
+  loom::CircuitSwitchObservation out{rows_from_wire<loom::CrossConnect>(check, "connects", in.connects(), kPorts), in.settled(),
+                                     rows_from_wire<loom::CrossConnect>(check, "occupied", in.occupied(), kPorts)};
+  if (check.count("powers", in.powers_size(), 2 * kPorts)) {
+    for (int i = 0; i < in.powers_size(); ++i) {
+      const auto scope = check.in("powers", i);
+      const PortPower& row = in.powers(i);
+      out.powers.push_back(
+          {check.word("port", row.port()), row.is_input(), check.power("power_centi_dbm", row.power_centi_dbm())});
+    }
+  }
+  return out;
+}
+
+static void to_wire(const loom::MonitorObservation& in, MonitorObservation& out) {
+  for (const loom::LightReading& light : in.lights) {
+    LightReading& row = *out.add_lights();
+    row.set_channel_number(light.channel);
+    row.set_power_centi_dbm(light.power.centi);
+    row.set_frequency_mhz(light.frequency.mhz);
+  }
+}
+
+static loom::MonitorObservation from_wire(Check& check, const MonitorObservation& in) {
+  loom::MonitorObservation out;
+  if (check.count("lights", in.lights_size(), limits::kLightReadings)) {
+    for (int i = 0; i < in.lights_size(); ++i) {
+      const auto scope = check.in("lights", i);
+      const LightReading& row = in.lights(i);
+      out.lights.push_back({check.word("channel_number", row.channel_number()),
+                            check.power("power_centi_dbm", row.power_centi_dbm()),
+                            check.frequency("frequency_mhz", row.frequency_mhz())});
     }
   }
   return out;
@@ -43,8 +99,9 @@ static loom::Reading reading_from_wire(Check& check, const Observation& in) {
       return loom::WavelengthSwitchObservation{
           rows_from_wire<loom::WssRoute>(check, "routes", in.wss().routes(), limits::kWssRoutes), in.wss().settled()};
     case Observation::kOcs:
-      return loom::CircuitSwitchObservation{rows_from_wire<loom::CrossConnect>(check, "connects", in.ocs().connects(), 0x10000),
-                                            in.ocs().settled()};
+      return from_wire(check, in.ocs());
+    case Observation::kMonitor:
+      return from_wire(check, in.monitor());
     case Observation::READING_NOT_SET:
       break;
   }
@@ -67,8 +124,9 @@ void to_wire(const loom::Observation& in, Observation& out) {
     rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
     out.mutable_wss()->set_settled(wss->settled);
   } else if (const auto* ocs = std::get_if<loom::CircuitSwitchObservation>(&in.reading)) {
-    rows_to_wire(ocs->connects, *out.mutable_ocs()->mutable_connects());
-    out.mutable_ocs()->set_settled(ocs->settled);
+    to_wire(*ocs, *out.mutable_ocs());
+  } else if (const auto* monitor = std::get_if<loom::MonitorObservation>(&in.reading)) {
+    to_wire(*monitor, *out.mutable_monitor());
   }
 }
 

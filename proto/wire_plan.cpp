@@ -38,8 +38,10 @@ void to_wire(const loom::Setpoint& in, Setpoint& out) {
     to_wire(*heater, *out.mutable_heater());
   } else if (const auto* wss = std::get_if<loom::WavelengthSwitchSetpoint>(&in)) {
     rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
+  } else if (const auto* ocs = std::get_if<loom::CircuitSwitchSetpoint>(&in)) {
+    rows_to_wire(ocs->connects, *out.mutable_ocs()->mutable_connects());
   } else {
-    rows_to_wire(std::get<loom::CircuitSwitchSetpoint>(in).connects, *out.mutable_ocs()->mutable_connects());
+    out.mutable_monitor();
   }
 }
 
@@ -64,6 +66,8 @@ loom::Setpoint from_wire(Check& check, const Setpoint& in) {
       check.ascending("connects", ocs.connects, [](const loom::CrossConnect& connect) { return connect.input; });
       return ocs;
     }
+    case Setpoint::kMonitor:
+      return loom::MonitorSetpoint{};
     case Setpoint::KIND_NOT_SET:
       break;
   }

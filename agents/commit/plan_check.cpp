@@ -28,6 +28,8 @@ bool fits(const Setpoint& setpoint, DeviceRole role) {
       return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint);
     case DeviceRole::circuit_switch:
       return std::holds_alternative<CircuitSwitchSetpoint>(setpoint);
+    case DeviceRole::monitor:
+      return std::holds_alternative<MonitorSetpoint>(setpoint);
   }
   return false;
 }

@@ -125,6 +125,9 @@ std::optional<std::string> unexpected(const Fabric& fabric, const DevicePlan& pl
 }
 
 bool agrees(const Fabric& fabric, DeviceId device, const Reading& reading, const Setpoint& setpoint) {
+  if (std::holds_alternative<MonitorObservation>(reading)) {
+    return std::holds_alternative<MonitorSetpoint>(setpoint);
+  }
   if (const auto* laser = std::get_if<TransmitterObservation>(&reading)) {
     const auto* wanted = std::get_if<TransmitterSetpoint>(&setpoint);
     return wanted != nullptr && is_as(*laser, *wanted);

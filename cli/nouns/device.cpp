@@ -39,7 +39,17 @@ struct ReadingText {
     return format_text("{} routes{}", wss.routes.size(), wss.settled ? "" : ", moving");
   }
   std::string operator()(const CircuitSwitchObservation& ocs) const {
-    return format_text("{} connects{}", ocs.connects.size(), ocs.settled ? "" : ", moving");
+    return format_text("{} connects{}{}", ocs.connects.size(),
+                       ocs.occupied.empty() ? "" : format_text(", {} of others", ocs.occupied.size()),
+                       ocs.settled ? "" : ", moving");
+  }
+  std::string operator()(const MonitorObservation& monitor) const {
+    std::string text;
+    for (const LightReading& light : monitor.lights) {
+      text += format_text("{}{}: {}{}", text.empty() ? "" : ", ", light.channel, loom::to_string(light.power),
+                          light.frequency.mhz == 0 ? "" : " at " + loom::to_string(light.frequency));
+    }
+    return text.empty() ? "dark" : text;
   }
 };
 

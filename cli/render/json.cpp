@@ -50,21 +50,43 @@ struct SetpointJson {
   }
   Json operator()(const WavelengthSwitchSetpoint& wss) const { return {{"routes", list_of(wss.routes)}}; }
   Json operator()(const CircuitSwitchSetpoint& ocs) const { return {{"connects", list_of(ocs.connects)}}; }
+  Json operator()(const MonitorSetpoint&) const { return Json::object(); }
 };
 
 struct ReadingJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(const TransmitterObservation& laser) const {
-    return {{"frequency_mhz", laser.frequency.mhz}, {"power_dbm", laser.power.centi / 100.0},
-            {"emitting", laser.emitting},           {"locked", laser.locked},
-            {"status_fatal", laser.status_fatal},   {"status_warning", laser.status_warning}};
+    Json object{{"frequency_mhz", laser.frequency.mhz}, {"power_dbm", laser.power.centi / 100.0},
+                {"emitting", laser.emitting},           {"locked", laser.locked},
+                {"status_fatal", laser.status_fatal},   {"status_warning", laser.status_warning}};
+    if (laser.received) {
+      object["received_dbm"] = laser.received->centi / 100.0;
+    }
+    return object;
   }
   Json operator()(const FilterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
   Json operator()(const WavelengthSwitchObservation& wss) const {
     return {{"settled", wss.settled}, {"routes", list_of(wss.routes)}};
   }
   Json operator()(const CircuitSwitchObservation& ocs) const {
-    return {{"settled", ocs.settled}, {"connects", list_of(ocs.connects)}};
+    Json powers = Json::array();
+    for (const PortPower& power : ocs.powers) {
+      powers.push_back({{"port", power.port}, {"side", power.is_input ? "input" : "output"}, {"dbm", power.power.centi / 100.0}});
+    }
+    return {{"settled", ocs.settled},
+            {"connects", list_of(ocs.connects)},
+            {"occupied", list_of(ocs.occupied)},
+            {"powers", std::move(powers)}};
+  }
+  Json operator()(const MonitorObservation& monitor) const {
+    Json lights = Json::array();
+    for (const LightReading& light : monitor.lights) {
+      lights.push_back({{"channel", light.channel}, {"received_dbm", light.power.centi / 100.0}});
+      if (light.frequency.mhz != 0) {
+        lights.back()["frequency_mhz"] = light.frequency.mhz;
+      }
+    }
+    return {{"lights", std::move(lights)}};
   }
 };
 

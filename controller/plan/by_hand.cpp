@@ -61,6 +61,9 @@ Setpoint idle_of(const Setpoint& setpoint) {
   if (std::holds_alternative<FilterSetpoint>(setpoint)) {
     return FilterSetpoint{};
   }
+  if (std::holds_alternative<MonitorSetpoint>(setpoint)) {
+    return MonitorSetpoint{};
+  }
   return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? Setpoint{WavelengthSwitchSetpoint{}}
                                                                     : Setpoint{CircuitSwitchSetpoint{}};
 }

@@ -507,6 +507,10 @@ class Lowering {
         still.setpoint = CircuitSwitchSetpoint{finder_.positions().connects[first.value]};
         idle.setpoint = CircuitSwitchSetpoint{};
         break;
+      case DeviceRole::monitor:
+        still.setpoint = MonitorSetpoint{};
+        idle = still;
+        break;
     }
     const auto transmitter_timeline = device.role == DeviceRole::transmitter ? timeline_of_[first.value] : std::nullopt;
     plan.timeline = transmitter_timeline ? timelines_[*transmitter_timeline].timeline : std::vector{still};

@@ -52,6 +52,8 @@ Setpoint idle_setpoint(DeviceRole role) {
       return WavelengthSwitchSetpoint{};
     case DeviceRole::circuit_switch:
       return CircuitSwitchSetpoint{};
+    case DeviceRole::monitor:
+      return MonitorSetpoint{};
     case DeviceRole::transmitter:
       break;
   }

@@ -69,7 +69,6 @@ WavelengthSelectiveSwitch read_wss(YamlMap& map) {
   wss.passband_edge = map.offset("passband_edge", {{0}, {100'000}}, wss.passband_edge);
   wss.settle_max = map.duration("settle_max", kDeviceTime, wss.settle_max);
   wss.reload_dip = map.ratio("reload_dip", kRatio, wss.reload_dip);
-  wss.ignored_status = static_cast<std::uint16_t>(map.integer("ignored_status", {0, 65'535}, wss.ignored_status));
   return wss;
 }
 

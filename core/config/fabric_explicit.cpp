@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "core/config/device_keys.hpp"
 #include "core/config/fabric_element.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/fabric_safety.hpp"
@@ -168,16 +169,18 @@ class ExplicitReader {
     Device device;
     device.id = {static_cast<std::uint32_t>(fabric_.devices.size())};
     device.name = map.name("name", Rule::required);
-    const auto model = map.word("kind", model_names_, Rule::required);
-    if (model) {
-      device.role = models_[*model]->role;
-      device.model = model_names_[*model];
+    if (map.find("kind") == nullptr) {
+      map.word("kind", model_names_, Rule::required);  // says that it is missing
     }
+    device.bus_address = 1;
+    read_device_keys(map, models_, errors_, device);
     device.agent = read_agent(map);
     const std::string bus = map.name("bus", Rule::required);
     device.bus = {bus.empty() ? 0 : bus_names_.resolve(bus, map.place_of("bus"), errors_).value_or(0)};
-    device.bus_address = static_cast<std::uint16_t>(map.integer("bus_address", {0, 65'535}, 1));
     device.elements = read_driven(map, device);
+    if (const std::string refusal = refusal_of(models_, fabric_, device); !refusal.empty()) {
+      map.error("elements", refusal);
+    }
     if (device.bus.value < fabric_.buses.size() && fabric_.buses[device.bus.value].agent != device.agent) {
       map.error("bus", format_text("bus: '{}' belongs to another agent; expected a bus of the device's own agent", bus));
     }
@@ -187,7 +190,7 @@ class ExplicitReader {
   }
 
   std::vector<ElementId> read_driven(YamlMap& map, const Device& device) {
-    const bool bank = device.role == DeviceRole::filter;
+    const bool bank = device.role == DeviceRole::filter || device.role == DeviceRole::monitor;
     const auto items = map.list("elements", bank ? limits::kRingsPerBank : 1, Rule::required);
     std::vector<ElementId> ids;
     for (const YamlNode& item : items) {
@@ -198,13 +201,6 @@ class ExplicitReader {
       if (!device.model.empty() && !drives(device.role, fabric_.elements[*id].kind)) {
         errors_.add(item, format_text("'{}' is of kind {}; a device of kind {} cannot drive it", item.text,
                                       element_word(fabric_.elements[*id].kind), device.model));
-      }
-      const Element& element = fabric_.elements[*id];
-      if (device.role == DeviceRole::wavelength_switch && element.inputs > 1 && element.outputs > 1) {
-        errors_.add(item,
-                    format_text("'{}' has {} inputs and {} outputs; a device of kind {} has one common port: expected one "
-                                "input or one output (write an N x M switch as N of 1 x M before a coupler)",
-                                item.text, element.inputs, element.outputs, device.model));
       }
       if (!driven_.insert(*id).second) {
         errors_.add(item, format_text("'{}' has a driver already; expected one device an element", item.text));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/fabric/fabric.hpp"
@@ -13,6 +14,9 @@ struct DeviceModel {
   std::string_view name;  ///< as files have it: `kind: NAME`
   DeviceRole role;
   std::string_view summary;  ///< a line: protocol, and where it is written down
+  std::span<const ProfileKey> keys{};  ///< of a device's `profile:`
+  /// Why this device cannot be of the model, where more than its role decides; empty: it can.
+  std::string (*refuse)(const Fabric& fabric, const Device& device) = nullptr;
 };
 
 /// The first of a role is what a template builds its fabrics of.

@@ -189,7 +189,8 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
     } else if (fabric.buses[device.bus.value].agent != device.agent) {
       faults.push_back(format_text("device {}: its bus belongs to another agent", device.name));
     }
-    const std::size_t most = device.role == DeviceRole::filter ? limits::kRingsPerBank : 1;
+    const bool has_channels = device.role == DeviceRole::filter || device.role == DeviceRole::monitor;
+    const std::size_t most = has_channels ? limits::kRingsPerBank : 1;
     if (device.elements.empty() || device.elements.size() > most) {
       faults.push_back(format_text("device {}: drives {} elements; a device of its kind drives 1..{}", device.name,
                                    device.elements.size(), most));
@@ -214,7 +215,8 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
 }  // namespace
 
 std::string_view to_string(DeviceRole role) {
-  static constexpr std::array<std::string_view, 4> kWords{"transmitter", "filter", "wavelength_switch", "circuit_switch"};
+  static constexpr std::array<std::string_view, 5> kWords{"transmitter", "filter", "wavelength_switch", "circuit_switch",
+                                                          "monitor"};
   return kWords.at(static_cast<std::size_t>(role));
 }
 
@@ -228,6 +230,8 @@ bool drives(DeviceRole device, const ElementKind& element) {
       return std::holds_alternative<WavelengthSelectiveSwitch>(element);
     case DeviceRole::circuit_switch:
       return std::holds_alternative<OpticalCircuitSwitch>(element);
+    case DeviceRole::monitor:
+      return std::holds_alternative<Receiver>(element);
   }
   return false;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fabric/device_profile.hpp"
 #include "core/fabric/grid.hpp"
 #include "core/ids.hpp"
 #include "core/messages/one_of.hpp"
@@ -57,8 +58,6 @@ struct WavelengthSelectiveSwitch {
   /// Extra loss of the channels that stay, while the hologram reloads for others (settle_max at most). LCoS data sheets give
   /// none: the default is our assumption.
   Db reload_dip{50};
-  /// Bits of the operation status (OSS?) that mean no trouble on this device; no public source names any bit.
-  std::uint16_t ignored_status = 0;
 };
 
 /// Cyclic arrayed-waveguide grating: input i, channel c leaves at output (c + i) mod outputs.
@@ -147,7 +146,7 @@ struct Node {
 };
 
 /// What a device does to light. Plans, observations and proofs know roles; models (a protocol, a data sheet) are the drivers'.
-enum class DeviceRole : std::uint8_t { transmitter, filter, wavelength_switch, circuit_switch };
+enum class DeviceRole : std::uint8_t { transmitter, filter, wavelength_switch, circuit_switch, monitor };
 
 /// Something with a driver: one laser, one bank of ring heaters, one WSS.
 struct Device {
@@ -157,8 +156,11 @@ struct Device {
   NodeId agent;  ///< the node whose agent drives it
   BusId bus;
   std::uint16_t bus_address = 0;    ///< Modbus unit, I2C address, ...
-  std::vector<ElementId> elements;  ///< laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1
+  /// Laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1; monitor: receiver of channel k at index k.
+  std::vector<ElementId> elements;
   std::string model{};              ///< of its driver; empty: the usual one of its role
+  std::vector<DeviceSetting> profile{};  ///< what differs from its model's usual; in the order of the model's keys
+  std::string serial{};                  ///< that it must say; empty: whoever answers is taken for it
 };
 
 /// As JSON and sentences have it: "transmitter", "wavelength_switch".

@@ -78,6 +78,9 @@ std::vector<bool> find_steering(const Fabric& fabric) {
   const std::vector<Origin> origins = OriginFinder(fabric).find();
   std::vector<bool> steers(fabric.devices.size());
   for (const Device& device : fabric.devices) {
+    if (device.role == DeviceRole::monitor) {
+      continue;  // light ends there
+    }
     for (const ElementId element : device.elements) {
       for (const auto& fibre : fabric.fibre_in[element.value]) {
         steers[device.id.value] = steers[device.id.value] || (fibre && origins[fibre->value].is_beside(device.agent));

@@ -430,7 +430,7 @@ Answer LcosWssDriver::absorb_status(std::string_view data) {
     ask_again_later(clock_);
     return Answer::understood;
   }
-  give_up(format_text("its operation status (OSS?) is {}; if that means no trouble, say ignored_status: {} of its element",
+  give_up(format_text("its operation status (OSS?) is {}; if that means no trouble, say ignored_status: {} in its profile",
                       data, *status | profile_.ignored_status));
   return Answer::ended;
 }
@@ -486,7 +486,8 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
   profile.outputs = element.outputs;
   profile.dialect.map = flexgrid::port_map_of(element.inputs, element.outputs);
   profile.settle_max = wss->settle_max;
-  profile.ignored_status = wss->ignored_status;
+  profile.ignored_status =
+      static_cast<std::uint16_t>(DeviceProfileView(kLcosWss.model.keys, device.profile).integer("ignored_status"));
   for (const FrequencySlot slot : comb_of(fabric)) {
     const Channel channel = channel_of(profile.dialect, slot);
     if (channel.first >= 1 && channel.last <= flexgrid::kSlices) {
@@ -496,8 +497,26 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
   return profile;
 }
 
+namespace {
+
+constexpr std::array kKeys{ProfileKey{
+    "ignored_status", IntegerKey{0, 0, 65'535}, "bits of the operation status (OSS?) that mean no trouble on this device"}};
+
+/// The dialect has one common port; its channels name ports of the other side only.
+std::string refuse(const Fabric& fabric, const Device& device) {
+  const Element& element = fabric.element(device.elements.front());
+  return element.inputs <= 1 || element.outputs <= 1
+             ? std::string{}
+             : format_text("'{}' has {} inputs and {} outputs; a device of kind wss has one common port: expected one input or "
+                           "one output (write an N x M switch as N of 1 x M before a coupler)",
+                           element.name, element.inputs, element.outputs);
+}
+
+}  // namespace
+
 constinit const DriverModel kLcosWss{
-    {"wss", DeviceRole::wavelength_switch, "LCoS wavelength-selective switch, flexible-grid ASCII over TCP or a serial line"},
+    {"wss", DeviceRole::wavelength_switch, "LCoS wavelength-selective switch, flexible-grid ASCII over TCP or a serial line",
+     kKeys, refuse},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<LcosWssDriver>(wss_profile(fabric, device));
     }};

@@ -42,7 +42,12 @@ struct OcsLight {
   bool operator==(const OcsLight&) const = default;
 };
 
-using OpticalState = std::variant<LaserLight, RingLight, WssLight, OcsLight>;
+/// A monitor takes light in, and does nothing to any other.
+struct MonitorLight {
+  bool operator==(const MonitorLight&) const = default;
+};
+
+using OpticalState = std::variant<LaserLight, RingLight, WssLight, OcsLight, MonitorLight>;
 
 /// From `at` on the device's light is `state`. `at` may lie ahead of the instant at which the change was decided; a change is
 /// void as soon as one of a higher generation of the same device has been taken from its model (something overtook it).

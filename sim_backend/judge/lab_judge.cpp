@@ -25,6 +25,8 @@ OpticalState dark_state_of(const Fabric& fabric, const Device& device) {
       return WssLight{};
     case DeviceRole::circuit_switch:
       return OcsLight{};
+    case DeviceRole::monitor:
+      return MonitorLight{};
   }
   return LaserLight{};
 }

@@ -61,6 +61,7 @@ struct Writer {
     append_connects(text, ocs.connects);
     append_connects(text, ocs.moving);
   }
+  void operator()(const MonitorLight&) const { text += " monitor"; }
 };
 
 /// Reads words of a line one after the other; remembers the first fault.
@@ -145,9 +146,12 @@ OpticalState read_state(Words& words) {
     wss.moving = read_routes(words);
     return wss;
   }
+  if (kind == "monitor") {
+    return MonitorLight{};
+  }
   OcsLight ocs;
   if (kind != "ocs") {
-    words.fault() = format_text("'{}' is no kind of device (laser, ring, wss, ocs)", kind.substr(0, 32));
+    words.fault() = format_text("'{}' is no kind of device (laser, ring, wss, ocs, monitor)", kind.substr(0, 32));
     return ocs;
   }
   ocs.connects = read_connects(words);

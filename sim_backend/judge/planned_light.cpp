@@ -16,6 +16,9 @@ OpticalState state_of(const Fabric& fabric, const Device& device, const Setpoint
   if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     return OcsLight{ocs->connects, {}};
   }
+  if (std::holds_alternative<MonitorSetpoint>(setpoint)) {
+    return MonitorLight{};
+  }
   RingLight light;
   for (const ElementId element : device.elements) {
     light.resonances.push_back(std::get<RingFilter>(fabric.element(element).kind).cold_resonance);

@@ -310,7 +310,7 @@ TEST_CASE("wss_whose_status_is_not_nought_never_settles") {
   rig.fire(kTwoRoutes);
   CHECK(rig.driver->activity() == DriverActivity::failed);
   CHECK(rig.driver->observe().fault ==
-        "wss-out-0: its operation status (OSS?) is 0x8000; if that means no trouble, say ignored_status: 32768 of its element");
+        "wss-out-0: its operation status (OSS?) is 0x8000; if that means no trouble, say ignored_status: 32768 in its profile");
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ inline Subject subject_of(DeviceRole role) {
                WavelengthSwitchSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}}, WavelengthSwitchSetpoint{},
                WavelengthSwitchSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}};
     case DeviceRole::circuit_switch:
+    case DeviceRole::monitor:
       break;
   }
   return {"ocs",

@@ -76,6 +76,7 @@ struct SetpointText {
     }
     return text;
   }
+  std::string operator()(const MonitorSetpoint&) const { return "nothing to set"; }
 };
 
 std::string circuits_text(const std::vector<ScheduledCircuit>& circuits) {

@@ -20,9 +20,11 @@ std::size_t bytes_of(const Observation& seen) {
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading)) {
     bytes += 32 * wss->routes.size();
   } else if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading)) {
-    bytes += 16 * ocs->connects.size();
+    bytes += 16 * (ocs->connects.size() + ocs->occupied.size() + ocs->powers.size());
   } else if (const auto* heater = std::get_if<FilterObservation>(&seen.reading)) {
     bytes += 8 * heater->millivolts.size();
+  } else if (const auto* monitor = std::get_if<MonitorObservation>(&seen.reading)) {
+    bytes += 24 * monitor->lights.size();
   }
   return bytes;
 }

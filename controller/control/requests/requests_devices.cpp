@@ -33,7 +33,8 @@ bool serves(const Fabric& fabric, const Device& device, const Setpoint& setpoint
     return std::any_of(wss->routes.begin(), wss->routes.end(),
                        [&](const WssRoute& route) { return route.slot == circuit.slot; });
   }
-  return !std::get<CircuitSwitchSetpoint>(setpoint).connects.empty();
+  const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
+  return ocs != nullptr && !ocs->connects.empty();
 }
 
 /// "circuits 3, 4 of job 1", or nothing. A switch is used by every circuit whose slot it routes.

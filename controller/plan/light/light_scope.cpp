@@ -244,6 +244,7 @@ class ScopeWalk {
       case DeviceRole::filter:
         return ring_passes(at.element, slot);
       case DeviceRole::transmitter:
+      case DeviceRole::monitor:
         break;
     }
     return false;
@@ -294,9 +295,11 @@ Setpoint idle_setpoint(const Fabric& fabric, const Device& device) {
     case DeviceRole::wavelength_switch:
       return WavelengthSwitchSetpoint{};
     case DeviceRole::circuit_switch:
+      return CircuitSwitchSetpoint{};
+    case DeviceRole::monitor:
       break;
   }
-  return CircuitSwitchSetpoint{};
+  return MonitorSetpoint{};
 }
 
 }  // namespace

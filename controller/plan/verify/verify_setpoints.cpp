@@ -66,7 +66,7 @@ class Structure {
       return;
     }
     for (const TimedSetpoint& entry : plan.timeline) {
-      static constexpr std::array<std::size_t, 4> kSetpointOfKind{0, 1, 2, 3};
+      static constexpr std::array<std::size_t, 5> kSetpointOfKind{0, 1, 2, 3, 4};
       if (entry.setpoint.index() != kSetpointOfKind[static_cast<std::size_t>(device.role)]) {
         refuse(device.name + ": the setpoint is one of another kind of device");
       } else {

@@ -7,6 +7,7 @@
 
 #include "core/config/bus_lines.hpp"
 #include "core/config/calibration_file.hpp"
+#include "core/config/device_keys.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/config/scenario/action_file.hpp"
 #include "core/config/scenario/expectation_file.hpp"
@@ -149,10 +150,36 @@ class ScenarioReader {
         fabric_.buses[*bus].endpoint = endpoint.text;
       }
     }
+    read_devices();
     if (node != nullptr && fabric_known_) {
       check_lines_of(*node);
     }
     settle_endpoints();
+  }
+
+  /// What the devices of this installation are, where that is not what the fabric's file says. Where everything is simulated,
+  /// so is every model.
+  void read_devices() {
+    const YamlNode* node = file_.find("devices");
+    if (node != nullptr && node->kind != YamlNode::Kind::map) {
+      errors_.add(*node, "devices: expected a map of device names to their keys");
+    }
+    const NameIndex devices = names_of("device", fabric_.devices, errors_);
+    for (std::size_t i = 0; node != nullptr && i < node->keys.size(); ++i) {
+      const auto number = fabric_known_ ? devices.resolve(node->keys[i].text, node->keys[i], errors_) : std::nullopt;
+      YamlMap map(node->items[i], "the device", errors_);
+      Device unknown;
+      Device& device = number ? fabric_.devices[*number] : unknown;
+      const DeviceRole role = device.role;
+      read_device_keys(map, kinds_.models, errors_, device);
+      map.finish();
+      if (number && device.role != role) {
+        map.error("kind", format_text("kind: {} is a {}; '{}' is a {} of this fabric", device.model, to_string(device.role),
+                                      device.name, to_string(role)));
+      } else if (const std::string refusal = number ? refusal_of(kinds_.models, fabric_, device) : ""; !refusal.empty()) {
+        map.error("kind", refusal);
+      }
+    }
   }
 
   /// Of the fabric and the inventory together; what the inventory does not name was checked with the fabric.
