@@ -4,6 +4,8 @@ loom_test(bus_test
     ${CMAKE_CURRENT_LIST_DIR}/modbus_rtu_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/serial_bus_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tcp_bus_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/http_bus_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/http_text_test.cpp
   LINKS loom_bus)
 
 loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_test.cpp LINKS loom_bus loom_config)
