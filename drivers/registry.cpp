@@ -10,11 +10,12 @@
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
+#include "drivers/wss/waveshaper.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kWaveShaper, &kScpiOcs};
 
 }  // namespace
 
