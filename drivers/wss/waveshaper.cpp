@@ -96,7 +96,7 @@ WaveShaperState WaveShaperDriver::decide(Instant now) {
   if (operation_.is_audit() || lost()) {
     return WaveShaperState::rest;
   }
-  if (!is_loaded()) {
+  if (!lets_through_only(*spectrum_, target_)) {
     return ++loads_ <= kAttempts ? WaveShaperState::load : WaveShaperState::rest;
   }
   if (now < settled_from()) {
@@ -126,7 +126,8 @@ void WaveShaperDriver::conclude() {
   } else if (gone) {
     give_up(format_text("has lost {} (did its power go?); nothing was moved: light may enter it still", in_words(*gone)));
   } else if (loads_ > kAttempts) {
-    const auto differs = std::ranges::find_if(target_, [this](const Pass& wanted) { return !lets_through(wanted); });
+    const auto differs =
+        std::ranges::find_if(target_, [this](const Pass& wanted) { return !waveshaper::lets_through(*spectrum_, wanted); });
     give_up(
         format_text("its profile does not read back as loaded, {} times: {}", kAttempts,
                     differs == target_.end() ? "it lets through more than it was told" : in_words(*differs) + " is missing"));
@@ -275,32 +276,23 @@ std::string WaveShaperDriver::misfit() const {
                            to_string(info_->band.last));
 }
 
-/// Does it let through what is wanted, and nothing else?
-bool WaveShaperDriver::is_loaded() const {
-  return spectrum_->foreign.empty() && waveshaper::joined(spectrum_->passes) == waveshaper::joined(target_);
-}
-
-bool WaveShaperDriver::lets_through(const Pass& wanted) const {
-  return std::ranges::any_of(waveshaper::joined(spectrum_->passes), [&](const Pass& pass) {
-    return pass.lower <= wanted.lower && pass.upper >= wanted.upper && pass.port == wanted.port && pass.centi == wanted.centi;
-  });
-}
-
 std::optional<Pass> WaveShaperDriver::lost() const {
-  return spectrum_ ? find_lost([this](const Pass& held) { return lets_through(held); }) : std::nullopt;
+  return spectrum_ ? find_lost([this](const Pass& held) { return waveshaper::lets_through(*spectrum_, held); }) : std::nullopt;
 }
 
 /// By the names that were commanded where all is as commanded; else by the profile's own edges.
 std::vector<WssRoute> WaveShaperDriver::routes() const {
   const PortNumber ports = profile_.map == PortMap::by_output ? profile_.outputs : profile_.inputs;
-  return waveshaper::routes_of(is_loaded() ? target_ : waveshaper::all_of(*spectrum_), profile_.map, ports);
+  return waveshaper::routes_of(lets_through_only(*spectrum_, target_) ? target_ : waveshaper::all_of(*spectrum_), profile_.map,
+                               ports);
 }
 
 void WaveShaperDriver::finish() {
   const bool is_settled = clock_ >= moved_until_;
   operation_.reading<WavelengthSwitchObservation>().settled = is_settled;
-  operation_.finish(is_settled && is_loaded(), is_settled ? DeviceHealth::ready : DeviceHealth::moving);
-  last_verified_.see(is_loaded() ? target_ : spectrum_->passes);
+  operation_.finish(is_settled && lets_through_only(*spectrum_, target_),
+                    is_settled ? DeviceHealth::ready : DeviceHealth::moving);
+  last_verified_.see(lets_through_only(*spectrum_, target_) ? target_ : spectrum_->passes);
 }
 
 /// What it was is remembered only to be compared with what is read next.

@@ -59,9 +59,7 @@ class WaveShaperDriver final : public ReadBackDriver<WaveShaperSettings, WaveSha
   Instant settled_from() const { return std::max(moved_until_, others_until_); }
   /// Why this device cannot be what the fabric says that it is; empty: it can.
   std::string misfit() const;
-  bool is_loaded() const;
   std::optional<waveshaper::Pass> lost() const;
-  bool lets_through(const waveshaper::Pass& wanted) const;
   std::vector<WssRoute> routes() const;
   void finish();
 

@@ -227,6 +227,16 @@ std::vector<Pass> joined(std::span<const Pass> passes) {
   return all;
 }
 
+bool lets_through(const Spectrum& spectrum, const Pass& wanted) {
+  return std::ranges::any_of(joined(spectrum.passes), [&](const Pass& pass) {
+    return pass.lower <= wanted.lower && pass.upper >= wanted.upper && pass.port == wanted.port && pass.centi == wanted.centi;
+  });
+}
+
+bool lets_through_only(const Spectrum& spectrum, std::span<const Pass> wanted) {
+  return spectrum.foreign.empty() && joined(spectrum.passes) == joined(wanted);
+}
+
 std::vector<Point> points_of(const Band& band, std::span<const Pass> passes) {
   const std::int64_t first = (band.first.mhz + kSpacing.mhz - 1) / kSpacing.mhz;
   const std::int64_t last = band.last.mhz / kSpacing.mhz;

@@ -69,6 +69,10 @@ std::vector<WssRoute> routes_of(std::span<const Pass> passes, PortMap map, PortN
 /// Neighbours of one port and attenuation joined: what is the same light has the same form. `passes` ascend.
 std::vector<Pass> joined(std::span<const Pass> passes);
 
+bool lets_through(const Spectrum& spectrum, const Pass& wanted);
+/// The light of these and no other.
+bool lets_through_only(const Spectrum& spectrum, std::span<const Pass> wanted);
+
 /// A point for every whole GHz of the band. Neighbours of one port and attenuation are told apart by 0.0001 dB, which no light
 /// notices and whoever reads them back does. `passes` ascend and overlap nowhere.
 std::vector<Point> points_of(const Band& band, std::span<const Pass> passes);

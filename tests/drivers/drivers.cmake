@@ -20,4 +20,6 @@ loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
-  LINKS loom_drivers loom_sim_devices)
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_codecs_test.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/waveshaper_codecs.cpp
+  LINKS loom_bus loom_drivers loom_sim_devices)
