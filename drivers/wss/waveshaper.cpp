@@ -265,7 +265,8 @@ std::string WaveShaperDriver::misfit() const {
     return format_text("says serial number '{}', expected '{}'", info_->serial, profile_.serial);
   }
   if (info_->ports < needed) {
-    return format_text("has {} ports ({}), the fabric gives it {}", info_->ports, info_->model, needed);
+    return format_text("has {} {} ({}), the fabric gives it {}", info_->ports, info_->ports == 1 ? "port" : "ports",
+                       info_->model, needed);
   }
   const auto beyond = std::ranges::find_if(target_, [this](const Pass& pass) {
     return lower_edge_of(slot_of(pass)) < info_->band.first || upper_edge_of(slot_of(pass)) > info_->band.last;

@@ -159,8 +159,10 @@ std::string write_http(const HttpRequest& request, std::string_view host) {
 }
 
 std::string write_http(const HttpReply& reply, const HttpReplyHead& head) {
-  std::string bytes = format_text("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", reply.status, reply.reason,
-                                  head.content_type, reply.body.size());
+  std::string bytes = format_text("HTTP/1.1 {} {}\r\nContent-Length: {}\r\n", reply.status, reply.reason, reply.body.size());
+  if (!reply.body.empty()) {
+    bytes += format_text("Content-Type: {}\r\n", head.content_type);
+  }
   if (!head.allow.empty()) {
     bytes += format_text("Allow: {}\r\n", head.allow);
   }

@@ -200,7 +200,7 @@ TEST_CASE("waveshaper_refusals_are_told_with_their_words") {
         "wss-out-0: slot n=-272 m=8 to port 2 lies outside its band of 193.00000 THz to 196.00000 THz");
   CHECK(fault_with(to(waveshaper::kInfoPath,
                       http(200, "OK", R"({"startfreq":191,"stopfreq":196.5,"portcount":1,"model":"WaveShaper 1000A"})"))) ==
-        "wss-out-0: has 1 ports (WaveShaper 1000A), the fabric gives it 2");
+        "wss-out-0: has 1 port (WaveShaper 1000A), the fabric gives it 2");
 }
 
 TEST_CASE("waveshaper_of_another_serial_number_is_refused_with_both") {
