@@ -165,6 +165,7 @@ std::vector<std::string_view> http_seeds() {
           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n",
           "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
           "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+          "HTTP/1.1 200 OK\r\nContent-Length: 9999999999999990\r\n\r\nmore than anybody can hold",
           "HTTP/1.0 404 Not Found\r\n\r\nto the end",
           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n"};
 }

@@ -27,7 +27,6 @@ template <bool IsRequest>
 struct Reading {
   explicit Reading(std::size_t body_bytes_max) {
     parser.emplace();
-    parser->eager(true);
     parser->header_limit(kHttpHeadBytesMax);
     parser->body_limit(body_bytes_max);
   }
@@ -36,6 +35,7 @@ struct Reading {
     waiting.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     boost::system::error_code error;
     std::size_t eaten = 0;
+    // A step at a time: an eager parser of Beast 1.74 goes on after a reply of more than its limit, and reserves all of it.
     while (!error && !parser->is_done() && eaten < waiting.size()) {
       eaten += parser->put(boost::asio::buffer(waiting.data() + eaten, waiting.size() - eaten), error);
     }

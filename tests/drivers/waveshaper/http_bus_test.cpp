@@ -131,6 +131,8 @@ TEST_CASE("http_says_why_there_is_no_reply") {
   CHECK(cause_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel") ==
         "malformed: the connection was closed after 3 bytes of the reply, before its end");
   CHECK(cause_of("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n") == "malformed: a reply of more than 1048576 bytes");
+  CHECK(cause_of("HTTP/1.1 200 OK\r\nContent-Length: 9999999999999990\r\n\r\nx") ==
+        "malformed: a reply of more than 1048576 bytes");
   CHECK(cause_of("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nabc") == "malformed: 2 bytes after its end");
   CHECK_THAT(cause_of("SSH-2.0-OpenSSH_9.2p1\r\n"), Catch::StartsWith("malformed: no HTTP reply: "));
   CHECK_THAT(cause_of("HTTP/1.1 200 OK\r\nX: " + std::string(9000, 'x')), Catch::StartsWith("malformed: no HTTP reply: "));
