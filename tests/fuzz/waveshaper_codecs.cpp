@@ -166,6 +166,7 @@ std::vector<std::string_view> http_seeds() {
           "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
           "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
           "HTTP/1.1 200 OK\r\nContent-Length: 9999999999999990\r\n\r\nmore than anybody can hold",
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
           "HTTP/1.0 404 Not Found\r\n\r\nto the end",
           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n"};
 }
