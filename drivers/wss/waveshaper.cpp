@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "core/limits.hpp"
@@ -31,6 +32,10 @@ constexpr ProcedureRow<WaveShaperState> kTable[] = {
 
 std::string in_words(const Pass& pass) { return format_text("{} to port {}", name_of(slot_of(pass)), pass.port); }
 
+bool lies_in(const waveshaper::Band& band, FrequencySlot slot) {
+  return lower_edge_of(slot) >= band.first && upper_edge_of(slot) <= band.last;
+}
+
 /// Try later: what a web server says that is there and cannot yet.
 bool is_passing(int status) { return status >= 500 || status == 429; }
 
@@ -47,10 +52,12 @@ Result<void> WaveShaperDriver::check_route(const WssRoute& route) const {
     return fail(ErrorCode::out_of_range, format_text("{}input {} to output {}, limit {} inputs, {} outputs", where, route.input,
                                                      route.output, profile_.inputs, profile_.outputs));
   }
-  const waveshaper::Band band = info_ ? info_->band : waveshaper::Band{};
-  if (route.slot.m < 1 || lower_edge_of(route.slot) < band.first || upper_edge_of(route.slot) > band.last) {
-    return fail(ErrorCode::out_of_range,
-                format_text("{}outside the band of {} to {}", where, to_string(band.first), to_string(band.last)));
+  if (route.slot.m < 1 || route.slot.m > limits::kSlotM || std::abs(route.slot.n) > limits::kSlotN) {
+    return fail(ErrorCode::out_of_range, where + "no slot of the grid");
+  }
+  if (info_ && !lies_in(info_->band, route.slot)) {  // before it has said its band, a fire judges
+    return fail(ErrorCode::out_of_range, format_text("{}outside the band of {} to {}", where, to_string(info_->band.first),
+                                                     to_string(info_->band.last)));
   }
   if (route.attenuation < Db{0} || route.attenuation > waveshaper::kCalibratedMax) {
     return fail(ErrorCode::out_of_range, format_text("{}attenuation {}, limit {}", where, decibel_of(route.attenuation.centi),
@@ -97,6 +104,7 @@ WaveShaperState WaveShaperDriver::decide(Instant now) {
     return WaveShaperState::rest;
   }
   if (!lets_through_only(*spectrum_, target_)) {
+    loading_ = target_;  // a newer fire() may aim elsewhere before this is answered
     return ++loads_ <= kAttempts ? WaveShaperState::load : WaveShaperState::rest;
   }
   if (now < settled_from()) {
@@ -141,7 +149,7 @@ decltype(Transaction::order) WaveShaperDriver::order() const {
     case WaveShaperState::identify:
       return http_order({"GET", waveshaper::kInfoPath});
     case WaveShaperState::load: {
-      const auto points = waveshaper::points_of(info_->band, target_);
+      const auto points = waveshaper::points_of(info_->band, loading_);
       const std::string body = waveshaper::write_load(waveshaper::write_profile(points));
       return http_order({"POST", waveshaper::kLoadPath, body});
     }
@@ -238,7 +246,7 @@ Answer WaveShaperDriver::absorb_verdict(Instant now, std::string_view body) {
     return Answer::ended;
   }
   mark_moved(now);
-  spectrum_ = Spectrum{target_, {}};
+  spectrum_ = Spectrum{loading_, {}};
   return Answer::understood;
 }
 
@@ -268,9 +276,8 @@ std::string WaveShaperDriver::misfit() const {
     return format_text("has {} {} ({}), the fabric gives it {}", info_->ports, info_->ports == 1 ? "port" : "ports",
                        info_->model, needed);
   }
-  const auto beyond = std::ranges::find_if(target_, [this](const Pass& pass) {
-    return lower_edge_of(slot_of(pass)) < info_->band.first || upper_edge_of(slot_of(pass)) > info_->band.last;
-  });
+  const auto beyond =
+      std::ranges::find_if_not(target_, [this](const Pass& pass) { return lies_in(info_->band, slot_of(pass)); });
   return beyond == target_.end() || operation_.is_audit()
              ? std::string{}
              : format_text("{} lies outside its band of {} to {}", in_words(*beyond), to_string(info_->band.first),

@@ -66,7 +66,8 @@ class WaveShaperDriver final : public ReadBackDriver<WaveShaperSettings, WaveSha
   std::optional<waveshaper::Info> info_;
   std::optional<waveshaper::Spectrum> spectrum_;    ///< read, or loaded since; nothing: not known
   std::optional<waveshaper::Spectrum> last_known_;  ///< before it was forgotten: did somebody change it meanwhile?
-  unsigned loads_ = 0;                              ///< of this operation, bounded
+  std::vector<waveshaper::Pass> loading_;
+  unsigned loads_ = 0;  ///< of this operation, bounded
   Instant clock_{};
   Instant moved_until_{};   ///< at worst, for what we moved
   Instant others_until_{};  ///< likewise, for what an earlier incarnation or somebody else may have moved

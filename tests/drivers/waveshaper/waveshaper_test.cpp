@@ -243,13 +243,35 @@ TEST_CASE("waveshaper_setpoints_beyond_the_device_are_refused") {
     return checked ? std::string("lawful") : checked.error().message;
   };
   CHECK(refusal({kSlots[0], 0, 2, Db{0}}) == "wss-out-0 slot n=-272 m=8: input 0 to output 2, limit 1 inputs, 2 outputs");
+  CHECK(refusal({{-300, 8}, 0, 0, Db{0}}) == "lawful");  // it has not said its band yet
+  rig.poll();
   CHECK(refusal({{-300, 8}, 0, 0, Db{0}}) == "wss-out-0 slot n=-300 m=8: outside the band of 191.25000 THz to 196.27500 THz");
-  CHECK(refusal({{0, 0}, 0, 0, Db{0}}) == "wss-out-0 slot n=0 m=0: outside the band of 191.25000 THz to 196.27500 THz");
+  CHECK(refusal({{0, 0}, 0, 0, Db{0}}) == "wss-out-0 slot n=0 m=0: no slot of the grid");
+  CHECK(refusal({{2'000'000'000, 8}, 0, 0, Db{0}}) == "wss-out-0 slot n=2000000000 m=8: no slot of the grid");
   CHECK(refusal({kSlots[0], 0, 0, Db{3'010}}) == "wss-out-0 slot n=-272 m=8: attenuation 30.1 dB, limit 30.0 dB");
   CHECK(refusal({kSlots[0], 0, 0, Db{3'000}}) == "lawful");
   CHECK_FALSE(rig.driver->check(TransmitterSetpoint{}).has_value());
   const WavelengthSwitchSetpoint both{{{{0, 8}, 0, 0, Db{0}}, {{4, 8}, 0, 1, Db{0}}}};
   CHECK(rig.driver->check(both).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("waveshaper_that_is_fired_again_while_it_loads_ends_at_the_newer_setpoint") {
+  Rig rig = waveshaper_rig();
+  rig.driver->stage(kTwoRoutes);
+  rig.driver->fire();
+  rig.wire = [&](const Transaction& transaction) -> std::optional<BusReply> {
+    if (request_of(transaction).path == waveshaper::kLoadPath && rig.transactions.size() == 3) {
+      rig.driver->stage(kOther);
+      rig.driver->fire();
+    }
+    return std::nullopt;
+  };
+  rig.run();
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(light(rig, rig.now).routes == kOther.routes);
+  CHECK(seen(rig).routes == kOther.routes);
+  CHECK(asked(rig) ==
+        Asked{"GET devinfo", "GET getprofile", "POST loadprofile", "GET getprofile", "POST loadprofile", "GET getprofile"});
 }
 
 TEST_CASE("waveshaper_untouched_routes_dip_while_the_hologram_reloads") {
