@@ -207,10 +207,14 @@ HeaterProfile heater_profile(const Fabric& fabric, const Device& device) {
   return profile;
 }
 
-constinit const DriverModel kHeaterBank{
-    {"heater_bank", DeviceRole::filter, "bank of micro-ring heaters, voltages in Modbus registers over TCP or RTU"},
-    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
-      return std::make_unique<HeaterBankDriver>(heater_profile(fabric, device));
-    }};
+constinit const DriverModel kHeaterBank{{"heater_bank",
+                                         DeviceRole::filter,
+                                         "bank of micro-ring heaters, voltages in Modbus registers over TCP or RTU",
+                                         {},
+                                         nullptr,
+                                         kRegisterSchemes},
+                                        [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+                                          return std::make_unique<HeaterBankDriver>(heater_profile(fabric, device));
+                                        }};
 
 }  // namespace loom

@@ -499,24 +499,25 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
 
 namespace {
 
-constexpr std::array kKeys{ProfileKey{
-    "ignored_status", IntegerKey{0, 0, 65'535}, "bits of the operation status (OSS?) that mean no trouble on this device"}};
+constexpr std::array kKeys{ProfileKey{"ignored_status", IntegerKey{0, 0, 65'535},
+                                      "bits of the operation status (OSS?) that mean no trouble on this device"}};
 
 /// The dialect has one common port; its channels name ports of the other side only.
 std::string refuse(const Fabric& fabric, const Device& device) {
   const Element& element = fabric.element(device.elements.front());
   return element.inputs <= 1 || element.outputs <= 1
              ? std::string{}
-             : format_text("'{}' has {} inputs and {} outputs; a device of kind wss has one common port: expected one input or "
-                           "one output (write an N x M switch as N of 1 x M before a coupler)",
-                           element.name, element.inputs, element.outputs);
+             : format_text(
+                   "'{}' has {} inputs and {} outputs; a device of kind wss has one common port: expected one input or "
+                   "one output (write an N x M switch as N of 1 x M before a coupler)",
+                   element.name, element.inputs, element.outputs);
 }
 
 }  // namespace
 
 constinit const DriverModel kLcosWss{
     {"wss", DeviceRole::wavelength_switch, "LCoS wavelength-selective switch, flexible-grid ASCII over TCP or a serial line",
-     kKeys, refuse},
+     kKeys, refuse, kStreamSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<LcosWssDriver>(wss_profile(fabric, device));
     }};
