@@ -2,7 +2,6 @@
 #include "sim_backend/devices/heater_model.hpp"
 
 #include <array>
-#include <cmath>
 
 #include "sim_backend/devices/wire.hpp"
 
@@ -16,6 +15,7 @@ struct Decay {
 };
 constexpr std::array<Decay, 7> kDecay{{{0, 880}, {25, 610}, {75, 330}, {150, 140}, {250, 40}, {400, 10}, {600, 0}}};
 
+constexpr std::uint8_t kIllegalFunction = 1;
 constexpr std::uint8_t kIllegalAddress = 2;
 constexpr std::uint8_t kIllegalValue = 3;
 constexpr std::uint8_t kDeviceFailure = 4;
@@ -25,16 +25,16 @@ Instant step_of(Instant begin, Duration time_constant, const Decay& decay) {
   return begin + Duration{time_constant.count() * decay.time / 100};
 }
 
-Frequency heated(const RingFilter& filter, std::uint16_t millivolts) {
-  const double volt = millivolts * 1e-3;
-  const double milliwatt = volt * volt / filter.heater_ohm * 1e3;
-  return {filter.cold_resonance.mhz - std::llround(milliwatt * filter.mhz_per_milliwatt)};
+/// All of `count` registers from `address` on lie within `size` of them from `base` on.
+bool lies_in(std::size_t address, std::size_t count, std::size_t base, std::size_t size) {
+  return address >= base && address + count <= base + size;
 }
 
 }  // namespace
 
-HeaterModel::HeaterModel(const Device& device, std::vector<RingFilter> rings, const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options) {
+HeaterModel::HeaterModel(const Device& device, HeaterBoard board, std::vector<RingFilter> rings,
+                         const SimDeviceOptions& options)
+    : SimulatedDevice(device.id, options), board_(board) {
   for (const RingFilter& filter : rings) {
     rings_.push_back({filter, 0, filter.cold_resonance, filter.cold_resonance, Instant{}, Duration{}});
   }
@@ -91,16 +91,12 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
   const std::size_t request_bytes = reads ? 8 : 9 + 2 * count;
   const Instant at = now + service_time(request_bytes, 0);
   BusReply reply;
-  if (count == 0 || registers->address + count > rings_.size()) {
-    reply = {BusStatus::exception, kIllegalAddress, {}, {}};
-  } else if (has_fault(DeviceFaultKind::fail, now)) {
+  if (has_fault(DeviceFaultKind::fail, now) && !board_.status) {
     reply = {BusStatus::exception, kDeviceFailure, {}, {}};
-  } else if (!reads) {
-    reply = write(now, at, *registers);
+  } else if (reads) {
+    reply = read(now, *registers);
   } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      reply.words.push_back(rings_[registers->address + i].millivolts);
-    }
+    reply = write(now, at, *registers);
   }
   return {std::move(reply), service_time(request_bytes, reads ? 5 + 2 * count : 8)};
 }
@@ -113,13 +109,45 @@ void HeaterModel::power_up(Instant now) {
     ring.to = ring.filter.cold_resonance;
     ring.begin = now;
     ring.time_constant = options().heater_time_constant;
-    ring.millivolts = 0;
+    ring.counts = 0;
   }
 }
 
+BusReply HeaterModel::read(Instant now, const Registers& registers) const {
+  constexpr std::size_t kStatusWords = 2;
+  BusReply reply;
+  const auto is_of = [&](std::size_t base, std::size_t size) {
+    return lies_in(registers.address, registers.count, base, size);
+  };
+  if (is_of(board_.base, rings_.size())) {
+    for (std::size_t i = 0; i < registers.count; ++i) {
+      reply.words.push_back(rings_[registers.address - board_.base + i].counts);
+    }
+  } else if (board_.identity && is_of(board_.identity->address, board_.identity->each_output ? rings_.size() : 1)) {
+    reply.words.assign(registers.count, board_.identity->least);
+  } else if (board_.status && is_of(*board_.status, kStatusWords * rings_.size())) {
+    reply.words.assign(registers.count, 0);
+    for (std::size_t i = registers.address % kStatusWords; i < registers.count && has_fault(DeviceFaultKind::fail, now);
+         i += kStatusWords) {
+      reply.words[i] = kStatusOpenCircuit;
+    }
+  } else {
+    reply = {BusStatus::exception, kIllegalAddress, {}, {}};
+  }
+  return reply;
+}
+
 BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers) {
+  if (registers.values.empty() || !lies_in(registers.address, registers.values.size(), board_.base, rings_.size())) {
+    return {BusStatus::exception, kIllegalAddress, {}, {}};
+  }
+  if (registers.values.size() > 1 && !board_.block_writes) {
+    return {BusStatus::exception, kIllegalFunction, {}, {}};
+  }
+  const std::size_t first = registers.address - board_.base;
   for (std::size_t i = 0; i < registers.values.size(); ++i) {
-    if (registers.values[i] > rings_[registers.address + i].filter.heater_volt_max * 1e3) {
+    const RingFilter& filter = rings_[first + i].filter;
+    if (registers.values[i] > board_.counts_of(filter.heater_volt_max, filter.heater_ohm)) {
       return {BusStatus::exception, kIllegalValue, {}, {}};
     }
   }
@@ -128,17 +156,17 @@ BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers)
   }
   bool changed = false;
   for (std::size_t i = 0; i < registers.values.size(); ++i) {
-    Ring& ring = rings_[registers.address + i];
+    Ring& ring = rings_[first + i];
     record(at, registers.address + static_cast<std::uint32_t>(i), registers.values[i]);
-    if (ring.millivolts == registers.values[i]) {
+    if (ring.counts == registers.values[i]) {
       continue;
     }
     changed = true;
     ring.from = resonance_at(ring, at);
-    ring.to = heated(ring.filter, registers.values[i]);
+    ring.to = resonance_of_volts(ring.filter, board_.volts_of(registers.values[i], ring.filter.heater_ohm));
     ring.begin = at;
     ring.time_constant = stretched(at, options().heater_time_constant);
-    ring.millivolts = registers.values[i];
+    ring.counts = registers.values[i];
   }
   if (changed) {
     light_changed(now, at);
@@ -149,11 +177,7 @@ BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers)
 constinit const SimulatedModel kSimulatedHeaterBank{
     "heater_bank",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
-      std::vector<RingFilter> rings;
-      for (const ElementId element : device.elements) {
-        rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
-      }
-      return std::make_unique<HeaterModel>(device, std::move(rings), options);
+      return std::make_unique<HeaterModel>(device, heater_board_of(device), rings_of(fabric, device), options);
     }};
 
 }  // namespace loom

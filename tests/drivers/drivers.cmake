@@ -4,6 +4,7 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heater_board_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp
