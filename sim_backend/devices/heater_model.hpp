@@ -5,6 +5,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/heater/heater_board.hpp"
+#include "sim_backend/devices/heated_rings.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom {
@@ -24,22 +25,13 @@ class HeaterModel final : public SimulatedDevice {
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
 
  private:
-  struct Ring {
-    RingFilter filter;
-    std::uint16_t counts = 0;
-    Frequency from;
-    Frequency to;
-    Instant begin{};
-    Duration time_constant{};
-  };
   BusReply read(Instant now, const Registers& registers) const;
   BusReply write(Instant now, Instant at, const Registers& registers);
-  Frequency resonance_at(const Ring& ring, Instant at) const;
-  bool warms(const Ring& ring, Instant at) const;
   Duration service_time(std::size_t request_bytes, std::size_t reply_bytes) const;
 
   HeaterBoard board_;
-  std::vector<Ring> rings_;
+  HeatedRings rings_;
+  std::vector<std::uint16_t> counts_;  ///< by output
 };
 
 extern const SimulatedModel kSimulatedHeaterBank;
