@@ -15,7 +15,6 @@ constexpr unsigned kRounds = 3;          ///< of writing that measurement did no
 constexpr unsigned kIntroductions = 16;  ///< an operation, one after each exchange that failed
 constexpr std::size_t kShown = 40;       ///< characters of a line in a sentence
 
-constexpr std::int32_t kNoiseMillivolts = 10;      ///< of a converter [K]
 constexpr std::int32_t kOpenFromMillivolts = 200;  ///< below it currents are too small to tell anything [K]
 constexpr double kOpenBelow = 0.1;                 ///< of the current that heater_ohm lets expect [K]
 
@@ -174,8 +173,9 @@ bool LineHeatersDriver::must_write(std::size_t channel) const {
   if (now.is_written) {
     return false;
   }
-  const bool is_set = now.commanded ? *now.commanded == wanted
-                                    : wanted == 0 || std::abs(now.millivolts.value_or(0) - wanted) <= kNoiseMillivolts;
+  const bool is_set = now.commanded
+                          ? *now.commanded == wanted
+                          : wanted == 0 || std::abs(now.millivolts.value_or(0) - wanted) <= profile_.accuracy_millivolts;
   return !is_set || !stands_at(channel, wanted);
 }
 
@@ -295,7 +295,7 @@ Answer LineHeatersDriver::absorb(Instant now, const BusReply& reply) {
     forget();  // a new connection, and perhaps another device at its end
   }
   if (state_ == LineHeaterState::write && !profile_.dialect->answers_writes) {
-    mark_written(now, target_[channel_].millivolts);
+    mark_written(now, std::nullopt);  // nobody said that it was taken
     return Answer::understood;
   }
   const LineAnswer answer = profile_.dialect->read(asked(), characters_of(reply));
@@ -331,7 +331,7 @@ Answer LineHeatersDriver::absorb_introduction(const LineAnswer& answer) {
     return Answer::none;
   }
   if (++introductions_ > kIntroductions) {
-    give_up(format_text("{} exchanges of one operation failed: does somebody else speak on its line?", kIntroductions));
+    give_up(format_text("{} exchanges of one operation failed, the last: {}", kIntroductions, last_failure_));
     return Answer::ended;
   }
   DeviceIdentity& identity = operation_.observation().identity;
@@ -392,6 +392,10 @@ void LineHeatersDriver::mark_uncertain(Instant now, const BusReply& reply) {
   }
   if (state_ == LineHeaterState::write) {
     mark_written(now, std::nullopt);
+  }
+  if (state_ != LineHeaterState::introduce) {
+    last_failure_ = format_text("{}: {}", question(),
+                                reply.status == BusStatus::ok ? misread(reply) : describe(reply, profile_.reply_deadline));
   }
   introduced_ = false;
 }

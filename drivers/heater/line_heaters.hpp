@@ -80,8 +80,9 @@ struct LineHeaterProfile : DeviceProfile {
   const LineHeaterDialect* dialect = nullptr;
   std::vector<RingFilter> rings;  ///< by channel
   HeaterSource source;
-  std::string type;            ///< that it must be; empty: whatever it is
-  std::size_t first_ring = 0;  ///< the device's channel of ring 0, counted from 0
+  std::string type;                       ///< that it must be; empty: whatever it is
+  std::size_t first_ring = 0;             ///< the device's channel of ring 0, counted from 0
+  std::int32_t accuracy_millivolts = 10;  ///< a voltage measured within it of another may be the same
 };
 
 class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHeaterState, HeaterVoltage> {
@@ -140,6 +141,7 @@ class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHea
   unsigned rounds_ = 0;           ///< of writing, of this fire, bounded
   unsigned introductions_ = 0;    ///< of this operation, bounded: it is out of step for good
   std::string complaint_;         ///< of an output of ours, in this operation
+  std::string last_failure_;      ///< of an exchange
   std::string others_complaint_;  ///< of another one
   Instant soaked_at_{};
 };

@@ -46,8 +46,12 @@ LineAnswer read(const LineQuestion& question, std::string_view reply) {
   if ((count != 4 && !has_word) || fields[0] != "CH" || number_of<std::size_t>(fields[1]) != question.channel) {
     return answer;
   }
-  answer.volts = quantity_of(fields[count - 2]);
-  answer.amperes = quantity_of(fields[count - 1]);
+  const auto volts = quantity_of(fields[count - 2]);
+  const auto amperes = quantity_of(fields[count - 1]);
+  if (volts && amperes) {
+    answer.volts = volts;
+    answer.amperes = amperes;
+  }
   return answer;
 }
 
@@ -64,11 +68,13 @@ std::string say(const LineQuestion& question) {
 
 namespace {
 
+/// What is usual is an assumption [K]; MEASCONF sets how long it measures.
 constexpr std::array kKeys{
     ProfileKey{"first_channel", IntegerKey{1, 1, 8}, "channel of the first ring, as the device counts"},
     ProfileKey{"measure_after",
                DurationKey{std::chrono::milliseconds{50}, std::chrono::milliseconds{1}, std::chrono::seconds{5}},
-               "until a new voltage is heat and is measured"},  // [K]; MEASCONF sets how long it measures
+               "until a new voltage is heat and is measured"},
+    ProfileKey{"accuracy", RealKey{0.01, 0.001, 1}, "volts by which a measured voltage may differ from what was set"},
 };
 
 LineHeaterProfile profile_of(const Fabric& fabric, const Device& device) {
@@ -77,6 +83,7 @@ LineHeaterProfile profile_of(const Fabric& fabric, const Device& device) {
   profile.source = {nicslab::kVoltMax, nicslab::kAmpereMax};
   profile.first_ring = static_cast<std::size_t>(given.integer("first_channel")) - kNicslabDialect.first_channel;
   profile.settle_max = given.duration("measure_after");
+  profile.accuracy_millivolts = static_cast<std::int32_t>(std::lround(given.real("accuracy") * 1e3));
   profile.exchange = std::chrono::milliseconds{5};  // over TCP [K]
   return profile;
 }

@@ -186,12 +186,14 @@ std::string say(const LineQuestion& question) {
 namespace {
 
 constexpr std::array<std::string_view, 3> kTypes{"q8iv", "q8a", "q8b"};
+/// What is usual of time and accuracy is an assumption [K].
 constexpr std::array kKeys{
     ProfileKey{"type", WordKey{kTypes, 0}, "the module, which gives the full scale of voltage and current"},
     ProfileKey{"first_channel", IntegerKey{0, 0, 4'095}, "channel of the first ring; along a chain of modules they count on"},
     ProfileKey{"measure_after",
                DurationKey{std::chrono::milliseconds{20}, std::chrono::milliseconds{1}, std::chrono::seconds{2}},
-               "until a new voltage is heat and is measured"},  // [K]
+               "until a new voltage is heat and is measured"},
+    ProfileKey{"accuracy", RealKey{0.01, 0.001, 1}, "volts by which a measured voltage may differ from what was set"},
 };
 
 HeaterSource source_of(const Device& device) {
@@ -206,6 +208,7 @@ LineHeaterProfile profile_of(const Fabric& fabric, const Device& device) {
   profile.type = qontrol::modules()[given.word("type")].type;
   profile.first_ring = static_cast<std::size_t>(given.integer("first_channel"));
   profile.settle_max = given.duration("measure_after");
+  profile.accuracy_millivolts = static_cast<std::int32_t>(std::lround(given.real("accuracy") * 1e3));
   profile.exchange = std::chrono::milliseconds{2};  // 20 characters at 115200, and the device's own time [K]
   return profile;
 }
