@@ -181,11 +181,11 @@ std::string HeaterBankDriver::question() const {
     return "write of the bank";
   }
   const Registers asked = registers();
-  const std::string_view what = state_ == HeaterState::identify         ? "version register "
-                                : state_ == HeaterState::reading_status ? "status registers "
-                                                                        : "registers ";
-  return asked.count == 1 ? format_text("read of {}{}", what, hexadecimal(asked.address))
-                          : format_text("read of {}{} to {}", what, asked.address, asked.address + asked.count - 1);
+  const std::string_view what = state_ == HeaterState::identify         ? "version "
+                                : state_ == HeaterState::reading_status ? "status "
+                                                                        : "";
+  return asked.count == 1 ? format_text("read of {}register {}", what, hexadecimal(asked.address))
+                          : format_text("read of {}registers {} to {}", what, asked.address, asked.address + asked.count - 1);
 }
 
 Answer HeaterBankDriver::absorb(Instant now, const BusReply& reply) {
