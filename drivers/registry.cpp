@@ -7,6 +7,8 @@
 #include "core/result.hpp"
 #include "drivers/heater/heater_bank.hpp"
 #include "drivers/identified_driver.hpp"
+#include "drivers/heater/nicslab.hpp"
+#include "drivers/heater/qontrol.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
@@ -15,7 +17,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kQontrol, &kNicslab, &kLcosWss, &kScpiOcs};
 
 }  // namespace
 

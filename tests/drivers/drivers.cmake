@@ -4,6 +4,8 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heater_board_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/line_heaters_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp
@@ -19,4 +21,5 @@ loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/heater_codecs.cpp
   LINKS loom_drivers loom_sim_devices)
