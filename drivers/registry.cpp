@@ -6,18 +6,20 @@
 
 #include "core/result.hpp"
 #include "drivers/heater/heater_bank.hpp"
-#include "drivers/identified_driver.hpp"
 #include "drivers/heater/nicslab.hpp"
 #include "drivers/heater/qontrol.hpp"
+#include "drivers/identified_driver.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
+#include "drivers/wss/waveshaper.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kQontrol, &kNicslab, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kQontrol,
+                              &kNicslab,   &kLcosWss,    &kWaveShaper, &kScpiOcs};
 
 }  // namespace
 

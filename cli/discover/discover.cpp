@@ -42,7 +42,7 @@ std::vector<std::string> endpoints_of(const std::string& place, const std::vecto
     }
     return endpoints;
   }
-  return {"tcp://" + place, "modbus-tcp://" + place};
+  return {"tcp://" + place, "modbus-tcp://" + place, "http://" + place};
 }
 
 std::vector<std::string> serial_lines() {

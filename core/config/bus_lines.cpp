@@ -12,7 +12,7 @@ namespace loom {
 namespace {
 
 struct Line {
-  std::string_view protocol;  ///< "modbus-tcp", "tcp", "modbus-rtu", "serial"
+  std::string_view protocol;  ///< "modbus-tcp", "tcp", "http", "modbus-rtu", "serial"
   std::string place;          ///< HOST:PORT, or the agent and its device file
   bool is_serial = false;
 
@@ -29,10 +29,11 @@ std::optional<Line> line_of(const Bus& bus) {
   if (place.starts_with("/")) {
     return Line{endpoint.substr(0, scheme), format_text("agent {} {}", bus.agent.value, place), true};
   }
+  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
+  const std::string port = has_port ? std::string(place) : format_text("{}:80", place);  // only http may leave it out
   constexpr std::string_view kLocal = "localhost:";
-  const bool is_local = place.starts_with(kLocal);
-  return Line{endpoint.substr(0, scheme),
-              is_local ? format_text("127.0.0.1:{}", place.substr(kLocal.size())) : std::string(place), false};
+  const bool is_local = port.starts_with(kLocal);
+  return Line{endpoint.substr(0, scheme), is_local ? format_text("127.0.0.1:{}", port.substr(kLocal.size())) : port, false};
 }
 
 std::string named(const Bus& bus) { return format_text("bus '{}' at {}", bus.name, bus.endpoint); }

@@ -24,6 +24,8 @@ struct DeviceModel {
 // Schemes of endpoints that carry the same exchange.
 inline constexpr std::array<std::string_view, 2> kStreamSchemes{"tcp", "serial"};               ///< frames and lines
 inline constexpr std::array<std::string_view, 2> kRegisterSchemes{"modbus-tcp", "modbus-rtu"};  ///< words
+inline constexpr std::array<std::string_view, 1> kWebSchemes{"http"};                           ///< requests
+inline constexpr std::array<std::string_view, 2> kMemorySchemes{"optoe", "i2c"};                ///< bytes of a module
 
 /// The first of a role is what a template builds its fabrics of.
 using DeviceModels = std::span<const DeviceModel* const>;

@@ -24,7 +24,9 @@ BusReply failed(const Error& error) {
   return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::string{} : error.message};
 }
 
-std::unexpected<Error> gone() { return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : "end of file"); }
+std::unexpected<Error> gone() {
+  return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : std::string(kEndOfFile));
+}
 
 /// How many bytes the reply has, once it is whole; 0 until then.
 std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& bytes) {

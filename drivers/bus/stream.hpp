@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.hpp"
@@ -23,6 +24,9 @@ Result<void> wait_for(int descriptor, short events, Instant until);
 
 /// Reads and forgets what still comes from a request that timed out: until it was spoken and is silent again, or `until`.
 void listen_out(int descriptor, Instant until);
+
+/// The message of an error: the other end has closed the connection, in order.
+inline constexpr std::string_view kEndOfFile = "end of file";
 
 /// Errors: timed_out, unreachable.
 Result<void> write_all(int descriptor, std::span<const std::uint8_t> bytes, Instant until);

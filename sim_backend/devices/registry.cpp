@@ -11,13 +11,14 @@
 #include "sim_backend/devices/line_heater_models.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
+#include "sim_backend/devices/wss/waveshaper_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::array kSimulated{&kSimulatedItla,    &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedQontrol,
-                                &kSimulatedNicslab, &kSimulatedWss,        &kSimulatedOcs};
+                                &kSimulatedNicslab, &kSimulatedWss,        &kSimulatedWaveShaper, &kSimulatedOcs};
 
 }  // namespace
 

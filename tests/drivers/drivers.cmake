@@ -16,10 +16,14 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/identified_driver_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/registry_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_profile_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)
 loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/heater_codecs.cpp
-  LINKS loom_drivers loom_sim_devices)
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/waveshaper_codecs.cpp
+  LINKS loom_bus loom_drivers loom_sim_devices)
