@@ -1,6 +1,7 @@
 // Endpoints taken apart into protocol and line.
 #include "core/config/bus_lines.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -89,6 +90,31 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
                             : format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
                                           device.name, bus.endpoint, at->second->name)});
     }
+  }
+  return faults;
+}
+
+std::vector<LineFault> check_protocols(const Fabric& fabric, DeviceModels models) {
+  std::vector<LineFault> faults;
+  for (const Device& device : fabric.devices) {
+    const auto model = std::ranges::find_if(models, [&](const DeviceModel* each) {
+      return device.model.empty() ? each->role == device.role : each->name == device.model;
+    });
+    if (device.bus.value >= fabric.buses.size() || model == models.end() || (*model)->schemes.empty()) {
+      continue;
+    }
+    const Bus& bus = fabric.buses[device.bus.value];
+    const std::string_view scheme = std::string_view(bus.endpoint).substr(0, bus.endpoint.find("://"));
+    if (bus.endpoint == "sim" || std::ranges::find((*model)->schemes, scheme) != (*model)->schemes.end()) {
+      continue;
+    }
+    std::string known;
+    for (const std::string_view each : (*model)->schemes) {
+      known += format_text("{}{}://", known.empty() ? "" : ", ", each);
+    }
+    faults.push_back({bus.id, device.id,
+                      format_text("'{}' is a {}, which does not speak {}://; expected {} for {}", device.name, (*model)->name,
+                                  scheme, known, named(bus))});
   }
   return faults;
 }

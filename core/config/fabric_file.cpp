@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "core/config/bus_lines.hpp"
 #include "core/config/fabric_explicit.hpp"
@@ -142,7 +143,9 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const Fa
     for (std::string& fault : check_fabric(fabric)) {
       errors.add(root, std::move(fault));
     }
-    for (LineFault& fault : check_lines(fabric)) {
+    std::vector<LineFault> places = check_lines(fabric);
+    std::ranges::move(check_protocols(fabric, kinds.models), std::back_inserter(places));
+    for (LineFault& fault : places) {
       errors.add(fault.device ? item_of(root, "devices", fault.device->value) : item_of(root, "buses", fault.bus.value),
                  std::move(fault.message));
     }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/text/format_text.hpp"
 
@@ -124,17 +125,21 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
-      return failed(part.error());
+      BusReply failure = failed(part.error());
+      failure.bytes = std::move(reply.bytes);
+      return failure;
     }
     reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
     if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
-      return {BusStatus::timeout, 0, {}, {}, {}};
+      return {BusStatus::timeout, 0, {}, std::move(reply.bytes), {}};
     }
   }
   const std::size_t whole = whole_reply(frame, reply.bytes);
-  return whole == reply.bytes.size()
-             ? reply
-             : BusReply{BusStatus::malformed, 0, {}, {}, format_text("{} bytes after its end", reply.bytes.size() - whole)};
+  if (whole != reply.bytes.size()) {
+    reply.status = BusStatus::malformed;
+    reply.cause = format_text("{} bytes after its end", reply.bytes.size() - whole);
+  }
+  return reply;
 }
 
 }  // namespace loom

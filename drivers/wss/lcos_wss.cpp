@@ -474,7 +474,7 @@ constexpr std::array kKeys{ProfileKey{"ignored_status", IntegerKey{0, 0, 65'535}
 
 constinit const DriverModel kLcosWss{
     {"wss", DeviceRole::wavelength_switch, "LCoS wavelength-selective switch, flexible-grid ASCII over TCP or a serial line",
-     kKeys, refuse_two_sides},
+     kKeys, refuse_two_sides, kStreamSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<LcosWssDriver>(wss_profile(fabric, device));
     }};

@@ -337,7 +337,7 @@ WaveShaperSettings waveshaper_settings(const Fabric& fabric, const Device& devic
 
 constinit const DriverModel kWaveShaper{
     {"waveshaper", DeviceRole::wavelength_switch, "WaveShaper programmable filter as a WSS, HTTP and WSP profiles", kKeys,
-     refuse_two_sides},
+     refuse_two_sides, kWebSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<WaveShaperDriver>(waveshaper_settings(fabric, device));
     }};

@@ -8,6 +8,7 @@
 #include "drivers/registry.hpp"
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
+#include "sim_backend/devices/line_heater_models.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
 #include "sim_backend/devices/wss/waveshaper_model.hpp"
@@ -16,8 +17,8 @@
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank,
-                                &kSimulatedWss,  &kSimulatedWaveShaper, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla,    &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedQontrol,
+                                &kSimulatedNicslab, &kSimulatedWss,        &kSimulatedWaveShaper, &kSimulatedOcs};
 
 }  // namespace
 

@@ -11,6 +11,11 @@ loom_test(bus_test
 loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_test.cpp LINKS loom_bus loom_config)
 target_compile_definitions(contact_input_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 
+loom_test(heater_board_peer_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/heater_board_peer_test.cpp
+  LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
+target_compile_definitions(heater_board_peer_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
 if(TARGET lightloom-emulate)
   loom_test(switch_emulator_test
     SOURCES

@@ -212,7 +212,7 @@ buses:
   - {name: line, agent: n0, endpoint: 'modbus-tcp://lab:502'}
   - {name: other, agent: n0}
 devices:
-  - {name: laser, kind: itla_laser, agent: n0, bus: line, elements: [tx]}
+  - {name: laser, kind: table_laser, agent: n0, bus: line, elements: [tx]}
   - {name: bank, kind: heater_bank, agent: n0, bus: line, bus_address: 7, elements: [ring]}
   - {name: the-wss, kind: wss, agent: n0, bus: other, elements: [wss]}
   - {name: the-ocs, kind: ocs, agent: n0, bus: other, elements: [ocs]}
