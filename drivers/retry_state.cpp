@@ -43,8 +43,9 @@ std::string describe(const BusReply& reply, Duration deadline) {
     case BusStatus::nack:
       return "\"not now\" (NACK)";
     case BusStatus::exception:
-      return format_text("exception {} ({})", reply.exception,
-                         reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?");
+      return format_text("exception {} ({}){}{}", reply.exception,
+                         reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?",
+                         reply.cause.empty() ? "" : ": ", reply.cause);
     case BusStatus::timeout:
       return "no answer within " + describe(deadline) + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::malformed:

@@ -46,7 +46,7 @@ Result<void> SerialBus::open(const Frame& frame) {
 BusReply SerialBus::execute(const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
   if (frame == nullptr) {
-    return {BusStatus::exception, 1, {}, {}};
+    return {BusStatus::exception, 1, {}, {}, endpoint_.device + ": a serial line carries frames only"};
   }
   if (transaction.connection != 0 && (!port_ || connection_ != transaction.connection)) {
     return connection_is_gone(endpoint_.device);
@@ -73,10 +73,10 @@ BusReply SerialBus::failure(BusReply reply, Duration deadline) {
   } else {
     late_reply_until_ = steady_now() + deadline;
   }
-  if (reply.cause.empty() && baud_search_ && !baud_search_->is_found()) {
-    reply.cause = format_text("at {} baud, which is searched for", endpoint_.baud);
+  if (baud_search_ && !baud_search_->is_found()) {
+    reply.cause += format_text(" at {} baud, which is searched for", endpoint_.baud);
   }
-  reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", endpoint_.device, reply.cause);
+  reply.cause = format_text("{}: {}", endpoint_.device, reply.cause);
   return reply;
 }
 

@@ -38,7 +38,10 @@ Resolved resolve(const TcpEndpoint& endpoint) {
   if (failure != 0) {
     found = nullptr;
   }
-  return {{found, freeaddrinfo}, failure == 0 ? std::string{} : gai_strerror(failure)};
+  return {{found, freeaddrinfo},
+          failure == 0            ? std::string{}
+          : failure == EAI_SYSTEM ? describe_errno(errno)
+                                  : std::string(gai_strerror(failure))};
 }
 
 /// Waits for a connection under way. Ok, timeout or lost, and then errno says why.
@@ -63,7 +66,7 @@ BusStatus finish_connecting(int socket, Instant until) {
 BusReply TcpBus::execute(const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
   if (frame == nullptr) {
-    return {BusStatus::exception, 1, {}, {}};
+    return {BusStatus::exception, 1, {}, {}, where() + ": a connection carries frames only"};
   }
   const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline);
   if (socket_ >= 0 && !is_fresh()) {
@@ -79,7 +82,7 @@ BusReply TcpBus::execute(const Transaction& transaction) {
   }
   BusReply reply = exchange_frame(socket_, *frame, until);
   if (reply.status != BusStatus::ok) {
-    reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", where(), reply.cause);
+    reply.cause = format_text("{}: {}", where(), reply.cause);
     close();
   }
   reply.connection = connection_;
@@ -106,10 +109,10 @@ BusReply TcpBus::connect(Instant until) {
       setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
       return reply;
     }
-    why = reply.status == BusStatus::timeout ? std::string{} : describe_errno(errno);
+    why = reply.status == BusStatus::timeout ? std::string("it takes no connection") : describe_errno(errno);
     close();
   }
-  reply.cause = why.empty() ? why : format_text("{}: {}", where(), why);
+  reply.cause = format_text("{}: {}", where(), why);
   return reply;
 }
 

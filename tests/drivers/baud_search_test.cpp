@@ -124,8 +124,8 @@ TEST_CASE("a_silent_line_is_searched_and_its_speed_named") {
   transaction.deadline = milliseconds{20};
   const BusReply first = bus.execute(transaction);
   CHECK(first.status == BusStatus::timeout);
-  CHECK(first.cause.ends_with(": at 9600 baud, which is searched for"));
-  CHECK(bus.execute(transaction).cause.ends_with(": at 19200 baud, which is searched for"));
+  CHECK(first.cause.ends_with(": silence at 9600 baud, which is searched for"));
+  CHECK(bus.execute(transaction).cause.ends_with(": silence at 19200 baud, which is searched for"));
   CHECK(speed_of_line(terminal) == B19200);
 }
 
