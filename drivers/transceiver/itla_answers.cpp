@@ -115,6 +115,10 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
   }
   struggle(what + retry_.attempt());
   met_ = false;
+  if (state_ == State::trim && !fired_) {
+    enter(State::decide, now);  // from where FTF is now, which is read: the light does not jump
+    return;
+  }
   if (fired_ || purpose_ != Purpose::fire || state_ == State::prove_cut || state_ == State::prove_dark ||
       state_ == State::introduce) {
     return;  // the same again
@@ -211,6 +215,7 @@ void ItlaDriver::meet_newcomer(Instant now) {
     facts_.recheck();  // an audit saw it, and what it has read since is this one's
   } else {
     facts_.forget();
+    grid_refused_ = false;
   }
   met_ = false;
   if (++meetings_ <= kMeetings) {

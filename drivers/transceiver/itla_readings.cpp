@@ -59,8 +59,7 @@ void ItlaDriver::absorb_write(const Response& response) {
   const Register reg = asked_.reg;
   if (reg == Register::ftf && purpose_ == Purpose::audit) {  // in service: what it did is read again
     ++trims_;
-    known_.read(reg, asked_.data);
-    for (const Register each : {Register::status_fatal, Register::lf1, Register::lf2, Register::lf3}) {
+    for (const Register each : {Register::ftf, Register::status_fatal, Register::lf1, Register::lf2, Register::lf3}) {
       known_.forget(each);
     }
     return;
@@ -108,7 +107,7 @@ bool ItlaDriver::agrees_with_target() const {
 std::optional<std::int16_t> ItlaDriver::next_trim() const {
   const bool is_mine = profile_.trims && purpose_ == Purpose::audit && outcome_ == DriverActivity::settled && trims_ < kTrims;
   const bool restarted = (known_.value(Register::status_fatal) & kStatusRestarted) != 0;
-  if (!is_mine || restarted || !known_.is_lit() || !agrees_with_target()) {
+  if (!is_mine || restarted || !known_.knows(Register::ftf) || !known_.is_lit() || !agrees_with_target()) {
     return std::nullopt;
   }
   const FrequencyOffset error = centre_of(target_.setpoint.slot) - known_.frequency().value_or(Frequency{});

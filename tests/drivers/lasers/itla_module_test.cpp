@@ -456,6 +456,38 @@ TEST_CASE("laser_that_drifts_within_its_tolerance_is_trimmed_in_service") {
   CHECK(log[before + 5].address == static_cast<std::uint32_t>(Register::enable));
 }
 
+TEST_CASE("laser_does_not_jump_when_an_answer_to_a_trim_is_lost") {
+  for (const bool was_heard : {false, true}) {
+    Rig rig(trimming_fabric(), DeviceId{0});
+    rig.fire(laser(2, true));
+    audit(rig, kAudits);
+    rig.model->inject(rig.now, {.kind = DeviceFaultKind::detune, .offset = FrequencyOffset{400}});
+    int writes = 0;
+    rig.wire = [&](const Transaction& transaction) -> std::optional<BusReply> {
+      const itla::Request request = request_of(transaction);
+      if (!request.write || ++writes % 2 != 0) {
+        return std::nullopt;
+      }
+      if (was_heard) {
+        rig.model->execute(rig.now, transaction);
+        rig.light.take(*rig.model);
+      }
+      return bus_reply(BusStatus::timeout);
+    };
+    audit(rig, 2);
+    CHECK(writes > 6);
+    CHECK(rig.driver->activity() == DriverActivity::settled);
+    std::int32_t before = 0;
+    for (const Actuation& each : rig.model->actuations()) {
+      if (each.address == static_cast<std::uint32_t>(Register::ftf)) {
+        CHECK(std::abs(each.value - before) <= 50);
+        before = each.value;
+      }
+    }
+    CHECK(before == -350);
+  }
+}
+
 TEST_CASE("laser_is_trimmed_no_further_than_its_module_goes") {
   SimDeviceOptions options;
   options.laser_trim_max = FrequencyOffset{120};
