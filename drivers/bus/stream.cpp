@@ -32,7 +32,9 @@ std::string missing_of(const Frame& frame, const std::vector<std::uint8_t>& byte
                                  : format_text("{} bytes came, and no end", bytes.size());
 }
 
-std::unexpected<Error> gone() { return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : "end of file"); }
+std::unexpected<Error> gone() {
+  return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : std::string(kEndOfFile));
+}
 
 /// How many bytes the reply has, once it is whole; 0 until then.
 std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
@@ -131,17 +133,22 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
-      return failed(part.error(), missing_of(frame, reply.bytes));
+      BusReply failure = failed(part.error(), missing_of(frame, reply.bytes));
+      failure.bytes = std::move(reply.bytes);
+      return failure;
     }
     reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
     if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
-      return {BusStatus::timeout, 0, {}, {}, missing_of(frame, reply.bytes)};
+      std::string missing = missing_of(frame, reply.bytes);
+      return {BusStatus::timeout, 0, {}, std::move(reply.bytes), std::move(missing)};
     }
   }
   const std::size_t whole = whole_reply(frame, reply.bytes);
-  return whole == reply.bytes.size()
-             ? reply
-             : BusReply{BusStatus::malformed, 0, {}, {}, format_text("{} bytes after its end", reply.bytes.size() - whole)};
+  if (whole != reply.bytes.size()) {
+    reply.status = BusStatus::malformed;
+    reply.cause = format_text("{} bytes after its end", reply.bytes.size() - whole);
+  }
+  return reply;
 }
 
 }  // namespace loom

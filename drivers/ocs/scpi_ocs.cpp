@@ -307,7 +307,7 @@ OcsProfile ocs_profile(const Fabric& fabric, const Device& device) {
 }
 
 constinit const DriverModel kScpiOcs{
-    {"ocs", DeviceRole::circuit_switch, "optical circuit switch, SCPI over TCP or a serial line"},
+    {"ocs", DeviceRole::circuit_switch, "optical circuit switch, SCPI over TCP or a serial line", {}, nullptr, kStreamSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<ScpiOcsDriver>(ocs_profile(fabric, device));
     }};

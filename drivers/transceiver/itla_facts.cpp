@@ -124,8 +124,9 @@ void FactsReader::forget() { *this = FactsReader(expected_); }
 
 std::string FactsReader::stranger() const {
   return !is_stranger_ ? std::string{}
-                       : format_text("serial number is {}, {} was expected",
-                                     facts_.serial.empty() ? std::string("not told") : facts_.serial, expected_);
+         : facts_.serial.empty()
+             ? format_text("it does not say its serial number; the inventory expects '{}'", expected_)
+             : format_text("its serial number is '{}'; the inventory expects '{}'", facts_.serial, expected_);
 }
 
 /// A text has been read, all of it.

@@ -52,7 +52,7 @@ class FactsReader {
   void forget();
 
   const Facts& facts() const { return facts_; }
-  /// "serial number is A, B was expected"; empty: it is the one, or that is not known.
+  /// "its serial number is 'A'; the inventory expects 'B'"; empty: it is the one, or that is not known.
   std::string stranger() const;
 
  private:

@@ -142,7 +142,7 @@ decltype(Transaction::order) TableLaserDriver::order() const {
     registers.address = static_cast<std::uint16_t>(Register::trigger);
     registers.values = {1};
   } else {
-    registers.count = word_count();
+    registers.count = profile_.word_count();
   }
   return registers;
 }
@@ -158,7 +158,7 @@ std::string TableLaserDriver::question() const {
     case TableLaserState::trigger:
       return "write of its trigger";
     default:
-      return format_text("read of registers 0 to {}", word_count() - 1);
+      return format_text("read of registers 0 to {}", profile_.word_count() - 1);
   }
 }
 
@@ -168,7 +168,7 @@ Answer TableLaserDriver::absorb(Instant now, const BusReply& reply) {
     is_cut_ = true;
     return Answer::understood;
   }
-  if (reply.words.size() != word_count()) {
+  if (reply.words.size() != profile_.word_count()) {
     return Answer::none;
   }
   std::ranges::copy(reply.words, words_.begin());
@@ -188,7 +188,7 @@ Answer TableLaserDriver::absorb(Instant now, const BusReply& reply) {
 }
 
 std::string TableLaserDriver::misread(const BusReply& reply) const {
-  return format_text("{} words where {} were asked", reply.words.size(), word_count());
+  return format_text("{} words where {} were asked", reply.words.size(), profile_.word_count());
 }
 
 /// Even where the answer of a write is lost it may have been obeyed.
@@ -298,7 +298,7 @@ constexpr std::array kKeys{
 
 constinit const DriverModel kTableLaser{
     {"table_laser", DeviceRole::transmitter,
-     "tunable laser set by an index into its table (sampled gratings), registers of words", kKeys},
+     "tunable laser set by an index into its table (sampled gratings), registers of words", kKeys, nullptr, kRegisterSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<TableLaserDriver>(table_laser_profile(fabric, device));
     }};

@@ -23,6 +23,7 @@ struct TableLaserProfile : DeviceProfile {
     reply_deadline = std::chrono::milliseconds{10};  // of a register file that is near [K]
   }
   bool has_trigger = false;
+  std::uint16_t word_count() const { return has_trigger ? table_laser::kWordsWithTrigger : table_laser::kWords; }
   ChannelPlan channels;  ///< of its table: index i is channel i - 1
   bool tunable = true;
   Dbm power_min{-500};
@@ -66,7 +67,6 @@ class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLas
   void mark_uncertain(Instant now, const BusReply& reply) override;
 
   std::uint16_t word(table_laser::Register address) const { return words_[static_cast<std::size_t>(address)]; }
-  std::uint16_t word_count() const { return profile_.has_trigger ? table_laser::kWordsWithTrigger : table_laser::kWords; }
   TableLaserWords held() const;
   TableLaserWords waiting() const;
   void ask_prepare(bool withdraws);

@@ -5,6 +5,7 @@
 
 #include "drivers/transceiver/itla_frame.hpp"
 #include "tests/fuzz/driver_codecs.hpp"
+#include "tests/fuzz/heater_codecs.hpp"
 
 namespace loom {
 namespace {
@@ -48,6 +49,16 @@ TEST_CASE("scpi_lines_of_any_kind_are_read_or_refused") {
     for (const std::string& text : damaged(seed)) {
       fuzz::check_scpi_line(text);
       fuzz::check_switch_models(text);
+    }
+  }
+  SUCCEED("nothing was asserted away");
+}
+
+TEST_CASE("heater_lines_of_any_kind_are_read_or_refused") {
+  for (const std::string_view seed : fuzz::heater_seeds()) {
+    for (const std::string& text : damaged(seed)) {
+      fuzz::check_heater_line(text);
+      fuzz::check_heater_models(text);
     }
   }
   SUCCEED("nothing was asserted away");
