@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -61,9 +62,13 @@ struct SimDeviceOptions {
   std::uint64_t seed = 1;
   std::uint32_t serial_baud = 115'200;  ///< lasers and WSS. OIF-ITLA-MSA starts at 9600; a testbed raises it through IOCap
   std::uint32_t modbus_baud = 115'200;  ///< heater banks. Waveshare ships 9600; a testbed raises it through register 0x2000
-  Duration device_time = std::chrono::microseconds{100};          ///< a device thinks before it answers [K]
-  Duration power_up = Duration{};                                 ///< a laser refuses (CII) until then
-  Duration laser_enable = std::chrono::milliseconds{1};           ///< SENA to full power [K]
+  Duration device_time = std::chrono::microseconds{100};  ///< a device thinks before it answers [K]
+  Duration power_up = Duration{};                         ///< a laser refuses (CII) until then
+  Duration laser_enable = std::chrono::milliseconds{1};   ///< SENA to full power [K]
+  std::string laser_serial{};                             ///< that a laser says; empty: the device's, or one made of its number
+  bool laser_tells = true;                ///< a laser says who it is and what it can do; false: it has no such registers
+  FrequencyOffset laser_grid{100};        ///< the least step of a laser's grid register [K]
+  FrequencyOffset laser_trim_max{6'000};  ///< how far a laser's fine tuning goes, either way [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
   Duration register_access = std::chrono::nanoseconds{200};       ///< a block of words of a laser with a table [K]
   bool wss_checksum = false;                                      ///< a WSS frames every reply as ^text$HHHH, asked so or not

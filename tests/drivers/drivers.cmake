@@ -3,6 +3,7 @@ loom_test(drivers_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_module_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heater_board_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/line_heaters_test.cpp
