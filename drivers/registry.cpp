@@ -6,6 +6,8 @@
 
 #include "core/result.hpp"
 #include "drivers/heater/heater_bank.hpp"
+#include "drivers/monitor/photodiode_bank.hpp"
+#include "drivers/monitor/scpi_meter.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
@@ -14,7 +16,8 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser,     &kHeaterBank, &kLcosWss,
+                              &kScpiOcs,   &kPhotodiodeBank, &kPowerMeter, &kOsa};
 
 }  // namespace
 

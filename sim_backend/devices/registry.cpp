@@ -9,13 +9,16 @@
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/photodiode_model.hpp"
+#include "sim_backend/devices/scpi_meter_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser,     &kSimulatedHeaterBank, &kSimulatedWss,
+                                &kSimulatedOcs,  &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter, &kSimulatedOsa};
 
 }  // namespace
 

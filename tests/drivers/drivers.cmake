@@ -14,6 +14,9 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/registry_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)
+loom_test(monitor_drivers_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/monitors/monitor_drivers_test.cpp
+  LINKS loom_architectures loom_drivers loom_sim_devices)
 loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
