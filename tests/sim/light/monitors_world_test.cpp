@@ -101,6 +101,7 @@ TEST_CASE("light_that_a_wss_sends_astray_while_its_registers_agree_is_missed_by_
   fault.device = bench.busy_wss();
   fault.kind = ScenarioFaultKind::misroute;
   fault.lasts = seconds{12};
+  fault.at = bench.world->loop_now().time_since_epoch();
   bench.world->begin_fault(fault);
   const std::uint64_t commits = bench.world->confirmed();
   bench.run(seconds{4});
@@ -146,6 +147,7 @@ TEST_CASE("a_dead_monitor_is_named_and_its_circuits_are_unknown_but_left_alone")
   fault.device = *bench.scenario.fabric->device_of_element[receiver.value];
   fault.kind = ScenarioFaultKind::silence;
   fault.lasts = seconds{12};
+  fault.at = bench.world->loop_now().time_since_epoch();
   bench.world->begin_fault(fault);
   const std::uint64_t commits = bench.world->confirmed();
   bench.run(seconds{8});
