@@ -16,6 +16,7 @@ struct Decay {
 };
 constexpr std::array<Decay, 7> kDecay{{{0, 880}, {25, 610}, {75, 330}, {150, 140}, {250, 40}, {400, 10}, {600, 0}}};
 
+constexpr std::uint8_t kIllegalFunction = 1;
 constexpr std::uint8_t kIllegalAddress = 2;
 constexpr std::uint8_t kIllegalValue = 3;
 constexpr std::uint8_t kDeviceFailure = 4;
@@ -91,7 +92,9 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
   const std::size_t request_bytes = reads ? 8 : 9 + 2 * count;
   const Instant at = now + service_time(request_bytes, 0);
   BusReply reply;
-  if (count == 0 || registers->address + count > rings_.size()) {
+  if (registers->is_input) {
+    reply = {BusStatus::exception, kIllegalFunction, {}, {}};
+  } else if (count == 0 || registers->address + count > rings_.size()) {
     reply = {BusStatus::exception, kIllegalAddress, {}, {}};
   } else if (has_fault(DeviceFaultKind::fail, now)) {
     reply = {BusStatus::exception, kDeviceFailure, {}, {}};
