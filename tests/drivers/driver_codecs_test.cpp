@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/fuzz/driver_codecs.hpp"
+#include "tests/fuzz/meter_codecs.hpp"
 
 namespace loom {
 namespace {
@@ -47,6 +48,16 @@ TEST_CASE("scpi_lines_of_any_kind_are_read_or_refused") {
     for (const std::string& text : damaged(seed)) {
       fuzz::check_scpi_line(text);
       fuzz::check_switch_models(text);
+    }
+  }
+  SUCCEED("nothing was asserted away");
+}
+
+TEST_CASE("answers_of_meters_of_any_kind_are_read_or_refused") {
+  for (const std::string_view seed : fuzz::meter_seeds()) {
+    for (const std::string& text : damaged(seed)) {
+      fuzz::check_meter_line(text);
+      fuzz::check_meter_model(text);
     }
   }
   SUCCEED("nothing was asserted away");

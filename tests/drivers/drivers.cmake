@@ -21,4 +21,5 @@ loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/meter_codecs.cpp
   LINKS loom_drivers loom_sim_devices)
