@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim_backend/experiments/drift_experiment.hpp"
+#include "sim_backend/light/local_light.hpp"
 #include "sim_backend/simulation.hpp"
 #include "tests/unit/architectures/monitored_fabric.hpp"
 
@@ -205,4 +206,24 @@ TEST_CASE("the_same_seed_measures_the_same") {
   };
   CHECK(digest(5) == digest(5));
   CHECK(digest(5) != digest(6));
+}
+
+TEST_CASE("a_monitor_whose_light_another_process_makes_is_not_simulated") {
+  Fabric fabric = *drift_scenario().fabric;
+  test::watch_receivers(fabric);
+  std::vector<NodeId> all;
+  for (const Node& node : fabric.nodes) {
+    all.push_back(node.id);
+  }
+  CHECK(blind_monitors(fabric, all).empty());
+  const std::vector<NodeId> half(all.begin(), all.begin() + 8);
+  const auto blind = blind_monitors(fabric, half);
+  CHECK(blind.size() == 8);
+  REQUIRE_FALSE(blind.empty());
+  CHECK_THAT(blind.front(),
+             Catch::Contains("photodiodes-0") && Catch::Contains("would read darkness") && Catch::Contains("--light-logs"));
+  for (Bus& bus : fabric.buses) {
+    bus.endpoint = bus.name.find("monitor") != std::string::npos ? "modbus-tcp://127.0.0.1:1503" : bus.endpoint;
+  }
+  CHECK(blind_monitors(fabric, half).empty());
 }
