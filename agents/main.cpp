@@ -39,6 +39,7 @@
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/transport_metrics.hpp"
 #include "sim_backend/judge/light_log.hpp"
+#include "sim_backend/light/local_light.hpp"
 #include "sim_backend/training/training_links.hpp"
 #include "sim_backend/world/fault_model.hpp"
 #include "sim_backend/world/sim_bus.hpp"
@@ -428,8 +429,18 @@ HostSeams seams_of(AsioLoop& loop, BusLanes& units) {
   return seams;
 }
 
+/// What our simulated devices do to light is logged, and our simulated monitors see it. All three outlive the loop.
+void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
+  simulated.on_light([&log, &light](const OpticalChange& change) {
+    log.add(change);
+    light.apply(change);
+  });
+  simulated.look_through([&light](ElementId receiver) { return light.arriving(receiver); });
+}
+
 int host_agents(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
   const NodeSpan span = nodes_of_process(scenario, command_line.process);
+  const std::vector<NodeId> nodes = nodes_of(span);
   auto loop = AsioLoop::open();
   if (!loop) {
     return give_up(loop.error());
@@ -463,10 +474,10 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
     return give_up(store.error());
   }
   const PublishedUrl url(served->get(), files.agents_metrics(command_line.process));
-  const std::vector<NodeId> nodes = nodes_of(span);
   LightLogFile light_log(**loop, files.light_log(command_line.process));
   SimBus simulated(**loop, scenario.fabric, nodes, {});
-  simulated.on_light([&light_log](const OpticalChange& change) { light_log.add(change); });
+  LocalLight light(scenario.fabric, nodes);
+  follow_light(simulated, light_log, light);
   BusLanes units((*loop)->poster(), &simulated);
   if (const auto added = add_real_buses(units, *scenario.fabric, span); !added) {
     return give_up(added.error());
@@ -510,6 +521,10 @@ int run(const CommandLine& command_line) {
   if (command_line.process >= processes) {
     return give_up({ErrorCode::invalid_argument, format_text("process {} of {}: it has processes 0..{}", command_line.process,
                                                              command_line.scenario, processes - 1)});
+  }
+  const std::vector<NodeId> nodes = nodes_of(nodes_of_process(*scenario.value, command_line.process));
+  if (const auto blind = blind_monitors(*scenario.value->fabric, nodes); !blind.empty()) {
+    return give_up({ErrorCode::invalid_config, blind.front()});
   }
   raise_file_limit();
   keep_files_private();

@@ -43,9 +43,9 @@ Controller::Controller(ControllerOptions options)
       returns_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_}),
       commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_, numbers_, returns_}),
       tentative_(facts_, desired_, confirmed_, found_, jobs_, unusable_),
-      reconciler_(
-          {facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_, unusable_},
-          options.drift),
+      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_,
+                   unusable_, light_},
+                  options.drift),
       demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_,
                 refusals_, journal_}),

@@ -46,6 +46,7 @@ class Controller {
   Revision confirmed() const { return confirmed_.revision(); }
   std::shared_ptr<const PlanResult> confirmed_plan() const { return confirmed_.present(); }
   const std::deque<CommitReport>& history() const { return commits_.history(); }
+  OperatorReply answer(const Query& query) const { return reports_.answer(query); }
   const Jobs& jobs() const { return jobs_; }
   const Intent& intent() const { return desired_.intent(); }
   const DriftWatch& drift() const { return reconciler_.drift(); }

@@ -189,8 +189,9 @@ struct CircuitReport {
   std::uint32_t timeslot = 0;
   std::string state;  ///< OCP's word for `light`: CONNECTED, PENDING_CONNECTION, FAILED; UNKNOWN
   LightState light = LightState::unknown;
-  Duration age{-1};   ///< of the oldest reading that `light` rests on; -1 ns: some element was never read
-  std::string why{};  ///< one sentence that names the element
+  Duration age{-1};              ///< of the oldest reading that `light` rests on; -1 ns: some element was never read
+  std::string why{};             ///< one sentence that names the element
+  Proof proof = Proof::assumed;  ///< a monitor that measures its light, else the weakest word of the devices on its way
   bool operator==(const CircuitReport&) const = default;
 };
 

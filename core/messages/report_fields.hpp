@@ -177,7 +177,8 @@ struct RowFields<CircuitReport> {
                  field(&CircuitReport::light, "light"),
                  field(&CircuitReport::state, "state", "oper_state"),
                  field(&CircuitReport::age, "age_ns", "age_ms"),
-                 field(&CircuitReport::why, "why")};
+                 field(&CircuitReport::why, "why"),
+                 field(&CircuitReport::proof, "proof")};
 };
 
 template <>

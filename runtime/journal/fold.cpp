@@ -28,7 +28,7 @@ void fold_bytes(Digest& digest, std::span<const std::uint8_t> bytes) {
 }
 
 void fold_request(Digest& digest, const Registers& order) {
-  digest.add(std::uint64_t{order.address} << 16 | order.count);
+  digest.add(std::uint64_t{order.is_input} << 32 | std::uint64_t{order.address} << 16 | order.count);
   fold_words(digest, order.values);
 }
 

@@ -53,7 +53,9 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
   const std::size_t request_bytes = reads ? 8 : 9 + 2 * count;
   const Instant at = now + service_time(request_bytes, 0);
   BusReply reply;
-  if (has_fault(DeviceFaultKind::fail, now) && !board_.status) {
+  if (registers->is_input) {
+    reply = {BusStatus::exception, kIllegalFunction, {}, {}};
+  } else if (has_fault(DeviceFaultKind::fail, now) && !board_.status) {
     reply = {BusStatus::exception, kDeviceFailure, {}, {}};
   } else if (reads) {
     reply = read(now, *registers);

@@ -81,6 +81,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
     const auto changed = light_->apply(change);
     checker_->judge(loop_.now(), changed);
   });
+  bus_->look_through([this](ElementId receiver) { return arriving_at(*light_, receiver); });
   make_places();
   make_troubled_hosts(scenario);
   make_controller();

@@ -6,6 +6,7 @@
 #include "drivers/transceiver/itla_frame.hpp"
 #include "tests/fuzz/driver_codecs.hpp"
 #include "tests/fuzz/heater_codecs.hpp"
+#include "tests/fuzz/meter_codecs.hpp"
 
 namespace loom {
 namespace {
@@ -59,6 +60,16 @@ TEST_CASE("heater_lines_of_any_kind_are_read_or_refused") {
     for (const std::string& text : damaged(seed)) {
       fuzz::check_heater_line(text);
       fuzz::check_heater_models(text);
+    }
+  }
+  SUCCEED("nothing was asserted away");
+}
+
+TEST_CASE("answers_of_meters_of_any_kind_are_read_or_refused") {
+  for (const std::string_view seed : fuzz::meter_seeds()) {
+    for (const std::string& text : damaged(seed)) {
+      fuzz::check_meter_line(text);
+      fuzz::check_meter_model(text);
     }
   }
   SUCCEED("nothing was asserted away");

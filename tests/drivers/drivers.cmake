@@ -20,11 +20,15 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_profile_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)
+loom_test(monitor_drivers_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/monitors/monitor_drivers_test.cpp
+  LINKS loom_architectures loom_drivers loom_sim_devices)
 loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/heater_codecs.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/meter_codecs.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/waveshaper_codecs.cpp
   LINKS loom_bus loom_drivers loom_sim_devices)

@@ -262,8 +262,14 @@ DeviceReport Reports::device_row(const Device& device) const {
 
 ReportPage<DeviceReport> Reports::device_rows(const Query& query) const {
   Page<DeviceReport> page(query);
+  const std::vector<DeviceId> proven = from_.light.proven_lasers();
   for (const Device& device : from_.facts.fabric->devices) {
-    page.add(device.id.value, [&] { return device_row(device); });
+    page.add(device.id.value, [&] {
+      DeviceReport row = device_row(device);
+      const bool is_proven = std::binary_search(proven.begin(), proven.end(), device.id);
+      row.observation.proof = is_proven ? Proof::monitor : row.observation.proof;
+      return row;
+    });
   }
   return page.take();
 }

@@ -92,6 +92,7 @@ CircuitReport circuit_report(Random& random) {
   out.light = random.any(LightState::dark);
   out.age = difference(random);
   out.why = text(random);
+  out.proof = random.any(Proof::monitor);
   return out;
 }
 
