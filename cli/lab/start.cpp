@@ -269,6 +269,12 @@ Result<Scenario> load_for_lab(const std::string& path) {
     }
     return fail(ErrorCode::invalid_config, path + " has errors");
   }
+  if (is_on_several_hosts(*scenario.value)) {
+    return fail(ErrorCode::unsupported,
+                format_text("{} is on {} hosts beside the controller's; a lab has all its processes on this one", path,
+                            scenario.value->agents.hosts.size()),
+                "lightloomd --scenario SCENARIO here, and lightloom-agent --host HOST --keys FILE on each (docs/hosts.md)");
+  }
   return std::move(*scenario.value);
 }
 

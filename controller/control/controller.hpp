@@ -63,6 +63,7 @@ class Controller {
   void on(const AppendFailed& failed, EffectSink& sink);
   void on(const Planned& planned, EffectSink& sink);
   void on(const KeysChanged& changed, EffectSink& sink);
+  void on(const ClockJudged& judged, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void sweep(EffectSink& sink);
 
@@ -73,6 +74,7 @@ class Controller {
   AuditTrail audit_;
   AlarmBoard alarms_;
   Refusals refusals_;
+  std::optional<AlarmId> clock_alarm_;    ///< this host's clock may time no commit
   std::optional<AlarmId> keyring_alarm_;  ///< the keyring file cannot be taken over
   DeviceReadings readings_;
   AgentSessions sessions_;

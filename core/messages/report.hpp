@@ -156,6 +156,7 @@ struct NodeReport {
   bool maintenance = false;
   std::vector<JobId> jobs{};   ///< placed on it
   std::string dark_because{};  ///< of a latch that the agent has closed by itself: what, and since when
+  std::string turned_away{};   ///< why its last hello was refused; empty: it was not
   bool operator==(const NodeReport&) const = default;
 };
 

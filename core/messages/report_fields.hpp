@@ -148,7 +148,8 @@ struct RowFields<NodeReport> {
                                              field(&NodeReport::drained, "drained"),
                                              field(&NodeReport::maintenance, "maintenance"),
                                              field(&NodeReport::jobs, "job_ids", "jobs"),
-                                             field(&NodeReport::dark_because, "dark_because")};
+                                             field(&NodeReport::dark_because, "dark_because"),
+                                             field(&NodeReport::turned_away, "turned_away")};
 };
 
 template <>

@@ -60,9 +60,9 @@ Result<void> LabLight::read_banks(Instant since) {
 }
 
 void LabLight::note_death(std::uint32_t process, Instant at) {
-  const NodeSpan span = nodes_of_process(lab_.scenario, process);
+  const std::vector<NodeId> nodes = nodes_of_process(lab_.scenario, process);
   for (const Device& device : lab_.scenario.fabric->devices) {
-    const bool is_gone = device.agent.value >= span.first && device.agent.value < span.end;
+    const bool is_gone = std::ranges::binary_search(nodes, device.agent);
     if (is_gone && device.role == DeviceRole::transmitter) {  // without light, what the others do is no matter
       noted_.push_back({at, device.id, 0, LaserLight{}});
     }

@@ -29,7 +29,7 @@ std::size_t bytes_of(const Observation& seen) {
   return bytes;
 }
 
-std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + 10 * row.jobs.size(); }
+std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + row.turned_away.size() + 10 * row.jobs.size(); }
 std::size_t bytes_of(const DeviceReport& row) { return 96 + row.name.size() + 2 * bytes_of(row.observation); }
 constexpr std::size_t kCircuitBytes = 144;
 std::size_t bytes_of(const CircuitReport& row) { return kCircuitBytes + row.state.size() + row.why.size(); }
@@ -222,7 +222,8 @@ ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
                         contains(intent.drained, node.id),
                         contains(intent.maintenance, node.id),
                         std::move(jobs[node.id.value]),
-                        session.own_latch.cause};
+                        session.own_latch.cause,
+                        session.turned_away};
     });
   }
   return page.take();

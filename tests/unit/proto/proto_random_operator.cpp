@@ -62,6 +62,7 @@ NodeReport node_report(Random& random) {
   out.maintenance = random.coin();
   out.jobs = some<JobId>(random, [&] { return job(random); });
   out.dark_because = text(random);
+  out.turned_away = text(random);
   return out;
 }
 
