@@ -30,10 +30,6 @@ Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role,
 
 }  // namespace
 
-bool is_emulated_switch(const Fabric& fabric, const Device& device) {
-  return fabric.buses[device.bus.value].endpoint.starts_with("tcp://127.0.0.1:");
-}
-
 NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process) {
   const std::uint64_t nodes = scenario.fabric->nodes.size();
   const std::uint64_t processes = scenario.agents.processes;

@@ -15,6 +15,7 @@ using flexgrid::PortSetting;
 
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
     : SimulatedDevice(device.id, options),
+      serial_(device.serial.empty() ? format_text("SN{:06d}", device.id.value % 1'000'000) : device.serial),
       inputs_(element.inputs),
       outputs_(element.outputs),
       settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max),
@@ -123,7 +124,7 @@ std::string WssModel::answer(Instant now, Instant at, std::string_view text) {
     return has_fault(DeviceFaultKind::fail, at) ? "0x8000\n" : "0x0000\n";  // which bit would say so is not published
   }
   if (text == "SNO?") {
-    return format_text("SN{:06d}\n", device().value % 1'000'000);
+    return serial_ + "\n";
   }
   if (text == "FWR?" || text == "HWR?") {
     return "simulated\n";

@@ -40,6 +40,7 @@ class WssModel final : public SimulatedDevice {
   void begin_move(Instant at);
   std::vector<WssRoute> routes() const;
 
+  std::string serial_;
   flexgrid::Dialect dialect_;
   PortNumber ports_limit_ = 1;
   PortNumber inputs_ = 1;

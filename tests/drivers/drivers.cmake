@@ -13,6 +13,7 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/driver_manners_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/registry_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/fault_catalogue_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)
 loom_test(driver_codecs_test
   SOURCES
