@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/commit/message_check.hpp"
+#include "agents/devices/symptom.hpp"
 #include "core/journal/journal_state.hpp"
 #include "core/messages/intake_limits.hpp"
 #include "core/text/format_text.hpp"
@@ -49,6 +50,9 @@ void report_failures(StepContext context, DeviceUnits& units, const EnvelopeSend
     Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, format_text("loom device show {}", device.id.value)};
     alarm.evidence =
         format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault);
+    if (const std::string_view name = looks_like(units[unit].last_reply, device.role); !name.empty()) {
+      alarm.evidence += format_text(" (looks like {})", name);
+    }
     envelopes.warn(context, std::move(alarm));
   }
 }

@@ -30,9 +30,6 @@ Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role,
 
 }  // namespace
 
-bool is_emulated_switch(const Fabric& fabric, const Device& device) {
-  return fabric.buses[device.bus.value].endpoint.starts_with("tcp://127.0.0.1:");
-}
 
 Result<void> StateFolder::make_keys(const Scenario& scenario) const {
   LOOM_TRY(load_or_generate_keys(controller_key()));

@@ -34,7 +34,7 @@ class StateFolder {
   std::string agents_address(std::uint32_t process) const { return format_text("{}/agents-{}.address", state_, process); }
   /// What a recording controller heard, of all its incarnations.
   std::string tape() const { return state_ + "/controller.tape"; }
-  /// Of an emulated switch.
+  /// Of the emulator of which this is the first device.
   std::string light_log(const Device& device) const { return format_text("{}/{}.light", state_, device.name); }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
@@ -63,8 +63,5 @@ class StateFolder {
  private:
   std::string state_;
 };
-
-/// Does the device lie on a TCP port of this host's loopback? A lab emulates it there.
-bool is_emulated_switch(const Fabric& fabric, const Device& device);
 
 }  // namespace loom

@@ -104,6 +104,25 @@ ModelReply ItlaModel::respond(Instant now, const Transaction& transaction) {
   return {{BusStatus::ok, 0, {}, {live_.last_response.begin(), live_.last_response.end()}}, service};
 }
 
+/// It says CE.
+ModelReply ItlaModel::unread(Instant now, const Transaction& transaction) {
+  Transaction damaged = transaction;
+  if (auto* frame = std::get_if<Frame>(&damaged.order); frame != nullptr && !frame->request.empty()) {
+    frame->request.back() ^= 0x01;  // one bit: no BIP-4 survives it
+  }
+  return respond(now, damaged);
+}
+
+/// It is tuned to the next channel, or from the last one to that before.
+void ItlaModel::misroute(OpticalState& state) const {
+  auto& light = std::get<LaserLight>(state);
+  if (!light.emitting) {
+    return;
+  }
+  const FrequencyOffset step{transmitter_.channels.step_n * kGridStep.mhz};
+  light.frequency = light.frequency + step <= highest_ ? light.frequency + step : light.frequency - step;
+}
+
 /// An ITLA has no NACK: it says that an operation is pending.
 ModelReply ItlaModel::refuse(Instant now, const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);

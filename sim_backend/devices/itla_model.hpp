@@ -27,6 +27,8 @@ class ItlaModel final : public SimulatedDevice {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  ModelReply unread(Instant now, const Transaction& transaction) override;
+  void misroute(OpticalState& state) const override;
 
  private:
   itla::Response answer(Instant now, Instant at, const itla::Request& request);

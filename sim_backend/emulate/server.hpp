@@ -59,6 +59,7 @@ class EmulatorServer {
   void accept();
   void serve_terminal();
   void wait_for_hangup();
+  void lose_connections();
   bool is_booting() const { return loop_.now() < booted_at_; }
   void ask(const std::shared_ptr<Client>& client, std::uint64_t number, EmulatedRequest request);
   const Device* addressed(const EmulatedRequest& request) const;

@@ -63,6 +63,7 @@ class SimBus final : public RegisterSeam {
   void begin(BusId bus);
   void finish(BusId bus);
   std::vector<OpticalChange> power_up_light() const;
+  void note_power_cycle(DeviceId device);
   void collect_light(SimulatedDevice& model);
   void emit(OpticalChange& change);
 

@@ -17,6 +17,7 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/identified_driver_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/registry_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/fault_catalogue_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_profile_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)

@@ -42,13 +42,6 @@ std::string_view to_string(Mode mode) {
   return index < kWords.size() ? kWords[index] : "?";
 }
 
-std::string_view to_string(ScenarioFaultKind kind) {
-  static constexpr std::array<std::string_view, kScenarioFaultKinds> kWords{
-      "detune", "dim", "fail", "stick", "silence", "refuse", "late", "reboot", "misroute", "false_readback"};
-  const auto index = static_cast<std::size_t>(kind);
-  return index < kWords.size() ? kWords[index] : "?";
-}
-
 std::string_view to_string(MachineFaultKind kind) {
   static constexpr std::array<std::string_view, kMachineFaultKinds> kWords{
       "crash", "partition", "disk_full", "slow", "clock_step", "clock_drift", "takeover", "interlock_open"};
@@ -56,7 +49,7 @@ std::string_view to_string(MachineFaultKind kind) {
   return index < kWords.size() ? kWords[index] : "?";
 }
 
-std::string_view to_string(FibreFaultKind) { return "swap"; }
+std::string_view to_string(FibreFaultKind) { return "fibre-swap"; }
 
 std::string_view to_string(ActionKind kind) {
   static constexpr std::array<std::string_view, kActionKinds> kWords{

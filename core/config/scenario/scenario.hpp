@@ -14,6 +14,7 @@
 #include "core/config/scenario/expectation.hpp"
 #include "core/drift_policy.hpp"
 #include "core/fabric/fabric.hpp"
+#include "core/fault_catalogue.hpp"
 #include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
@@ -126,29 +127,17 @@ struct NetworkFaults {
   bool operator==(const NetworkFaults&) const = default;
 };
 
-enum class ScenarioFaultKind : std::uint8_t {
-  detune,          ///< light or resonance lies `offset` beside what the registers say
-  dim,             ///< emits or passes `loss` less
-  fail,            ///< goes dark and says so in its status registers
-  stick,           ///< accepts writes and does not move
-  silence,         ///< answers nothing
-  refuse,          ///< answers every write with the protocol's error
-  late,            ///< answers `delay` later than it should
-  reboot,          ///< its power is cut for `lasts`: everything is as at power-up, and nothing is answered meanwhile
-  misroute,        ///< a WSS or OCS: light leaves by the next port, not by the one that the registers say
-  false_readback,  ///< registers say what was written, light stays what it was at `at`
-};
-inline constexpr std::size_t kScenarioFaultKinds = 10;
-std::string_view to_string(ScenarioFaultKind kind);
-
 /// One fault of one device, from `at` for `lasts`.
 struct ScenarioFault {
   Duration at{};
   DeviceId device;
-  ScenarioFaultKind kind = ScenarioFaultKind::fail;
-  FrequencyOffset offset{};  ///< of detune
-  Db loss{};                 ///< of dim
-  Duration delay{};          ///< of late
+  DeviceFaultKind kind = DeviceFaultKind::fail;  ///< one that a device of its role can have
+  FrequencyOffset offset{};                      ///< where the catalogue says that it takes an offset, and so on
+  Db loss{};
+  Duration delay{};
+  std::int32_t factor = 10;
+  std::int32_t percent = 100;
+  std::uint16_t channel = 0;
   Duration lasts = kForever;
   bool operator==(const ScenarioFault&) const = default;
 };
