@@ -13,7 +13,7 @@ loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_tes
 target_compile_definitions(contact_input_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 
 loom_test(heater_board_peer_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/heater_board_peer_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_board_peer_test.cpp
   LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
 target_compile_definitions(heater_board_peer_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 

@@ -4,9 +4,9 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_module_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/heater_board_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/line_heaters_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_bank_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_board_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heaters/line_heaters_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp

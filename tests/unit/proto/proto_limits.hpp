@@ -65,6 +65,8 @@ inline const std::vector<Range> kRanges{
     {"TransmitterObservation.status_warning_bits", 0, kLastMessage},
     {"FilterObservation.ring_millivolts", -limits::kMillivolts, limits::kMillivolts},
     {"RingResonance.channel_number", 0, limits::kRingsPerBank - 1},
+    {"HeaterByHand.channel_number", 0, limits::kRingsPerBank - 1},
+    {"HeaterByHand.heater_millivolts", 0, limits::kMillivolts - 1},
     {"Circuit.rate_bit_per_s", 0, limits::kBitPerSecond},
     // Traffic and jobs.
     {"CommunicatorTraffic.rank_count", 1, limits::kNodes},
@@ -365,6 +367,7 @@ inline const std::vector<Most> kMost{
     {"WavelengthSwitchObservation.routes", limits::kWssRoutes},
     {"CircuitSwitchObservation.connects", 0x10000},
     {"FilterSetpoint.rings", limits::kRingsPerBank},
+    {"DeviceRequest.heaters", limits::kRingsPerBank},
     {"WavelengthSwitchSetpoint.routes", limits::kWssRoutes},
     {"CircuitSwitchSetpoint.connects", 0x10000},
     {"DevicePlan.timeline", limits::kTimelineEntries},

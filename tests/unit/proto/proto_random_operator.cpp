@@ -267,6 +267,10 @@ DeviceRequest device_request(Random& random) {
     out.setpoint = setpoint(random, random.between(0, 3));
   }
   out.dry_run = random.coin();
+  out.heaters = some<HeaterByHand>(random, [&] {
+    return HeaterByHand{static_cast<std::uint32_t>(random.between(0, 63)),
+                        static_cast<std::uint32_t>(random.between(0, 999'999))};
+  });
   return out;
 }
 
