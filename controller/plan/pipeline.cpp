@@ -234,6 +234,7 @@ class Pipeline {
     LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
     order.frozen = unusable_->frozen();
     order.lost = unusable_->lost();
+    order.others = unusable_->occupied();
     order.lingering = unusable_->lingering(intent, schedule);
     auto made = beside_observed(std::move(order));
     if (!made) {

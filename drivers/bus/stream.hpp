@@ -36,7 +36,7 @@ inline constexpr std::size_t kReplyBytesMax = 65'536;
 BusReply connection_is_gone(const std::string& where);
 
 /// Says the request and hears its reply: reply_bytes, or up to the terminator (kept in the reply; of many lines, that of the
-/// last one), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator.
+/// last one, or of the one that answers), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator.
 /// A drip does not stretch `until`.
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until);
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -66,6 +67,9 @@ BusReply TcpBus::execute(const Transaction& transaction) {
     return {BusStatus::exception, 1, {}, {}};
   }
   const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline);
+  if (socket_ >= 0 && !frame->answers.empty()) {
+    drop_pending();
+  }
   if (socket_ >= 0 && !is_fresh()) {
     close();
   }
@@ -116,6 +120,18 @@ BusReply TcpBus::connect(Instant until) {
 bool TcpBus::is_fresh() const {
   char byte = 0;
   return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+/// What was said to nobody while nothing was asked.
+void TcpBus::drop_pending() {
+  std::array<char, 4096> dropped{};
+  for (std::size_t taken = 0; taken < kReplyBytesMax;) {
+    const ssize_t count = recv(socket_, dropped.data(), dropped.size(), MSG_DONTWAIT);
+    if (count <= 0) {
+      return;
+    }
+    taken += static_cast<std::size_t>(count);
+  }
 }
 
 void TcpBus::close() {

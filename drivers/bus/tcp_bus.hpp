@@ -24,6 +24,7 @@ class TcpBus final : public BusDevice {
   std::string where() const;
   /// Neither closed by the device nor with bytes from before.
   bool is_fresh() const;
+  void drop_pending();
   void close();
 
   TcpEndpoint endpoint_;

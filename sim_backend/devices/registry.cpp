@@ -10,12 +10,14 @@
 #include "sim_backend/devices/itla_model.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
+#include "sim_backend/devices/tl1_ocs_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedWss,
+                                &kSimulatedOcs,  &kSimulatedPolatisTl1, &kSimulatedCalientTl1};
 
 }  // namespace
 

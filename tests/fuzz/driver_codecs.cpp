@@ -85,8 +85,14 @@ void check_scpi_line(std::string_view line) {
   if (const auto text = scpi::unframe({}, line)) {
     LOOM_ASSERT(!text->empty() && text->size() < line.size());
   }
-  if (const auto vendor = scpi::vendor_of(line)) {
-    LOOM_ASSERT(scpi::same_word(*vendor, *vendor));
+  if (const auto identity = scpi::read_identity(line)) {
+    LOOM_ASSERT(!identity->vendor.empty() && scpi::same_word(identity->vendor, identity->vendor));
+  }
+  if (const auto states = scpi::read_port_states(line)) {
+    LOOM_ASSERT(2 * states->size() + (states->empty() ? 2 : 1) == line.size());
+  }
+  if (const auto size = read_switch_size(line)) {
+    LOOM_ASSERT(size->inputs > 0 && size->outputs > 0);
   }
 }
 
@@ -130,6 +136,8 @@ std::vector<std::string_view> scpi_seeds() {
   return {"(@1,2,3),(@19,18,22)",
           "(@),(@)",
           "16,24",
+          "192x96",
+          "(D,E,F)",
           "0,\"No error\"",
           "-222,\"Data out of range\",-113,\"Undefined header\"",
           "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18\r\n",
