@@ -11,6 +11,7 @@
 
 #include "core/text/format_text.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/ocs/scpi_ocs.hpp"
 
 namespace loom {
 namespace {
@@ -380,7 +381,10 @@ std::string refuse_tl1(const Fabric& fabric, const Device& device) {
 
 }  // namespace
 
-PortRectangle tl1_ports(const Fabric& fabric, const Device& device) { return tl1_profile(fabric, device).ports; }
+OcsProfile ocs_profile_of(const Fabric& fabric, const Device& device) {
+  const bool is_tl1 = device.model == kPolatisTl1.model.name || device.model == kCalientTl1.model.name;
+  return is_tl1 ? tl1_profile(fabric, device) : ocs_profile(fabric, device);
+}
 
 constinit const DriverModel kPolatisTl1{
     {"polatis_tl1", DeviceRole::circuit_switch, "optical circuit switch of Polatis, TL1 over TCP port 3082", kKeys, refuse_tl1},

@@ -82,7 +82,7 @@ class CalientTl1Driver final : public Tl1OcsDriver {
 extern const DriverModel kPolatisTl1;
 extern const DriverModel kCalientTl1;
 
-/// What the simulated device of a model must know.
-PortRectangle tl1_ports(const Fabric& fabric, const Device& device);
+/// The profile of a circuit switch of any model.
+OcsProfile ocs_profile_of(const Fabric& fabric, const Device& device);
 
 }  // namespace loom

@@ -273,8 +273,8 @@ namespace {
 
 template <Tl1Vendor vendor>
 std::unique_ptr<SimulatedDevice> make(const Fabric& fabric, const Device& device, const SimDeviceOptions& options) {
-  return std::make_unique<Tl1OcsModel>(device, fabric.element(device.elements.front()), options, tl1_ports(fabric, device),
-                                       vendor);
+  return std::make_unique<Tl1OcsModel>(device, fabric.element(device.elements.front()), options,
+                                       ocs_profile_of(fabric, device).ports, vendor);
 }
 
 }  // namespace
