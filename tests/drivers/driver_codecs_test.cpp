@@ -52,6 +52,16 @@ TEST_CASE("scpi_lines_of_any_kind_are_read_or_refused") {
   SUCCEED("nothing was asserted away");
 }
 
+TEST_CASE("tl1_replies_of_any_kind_are_read_or_refused") {
+  for (const std::string_view seed : fuzz::tl1_seeds()) {
+    for (const std::string& text : damaged(seed)) {
+      fuzz::check_tl1_reply(text);
+      fuzz::check_switch_models(text);
+    }
+  }
+  SUCCEED("nothing was asserted away");
+}
+
 TEST_CASE("itla_frames_of_any_kind_are_read_or_refused") {
   std::mt19937 chance(8690);
   for (int i = 0; i < 200'000; ++i) {

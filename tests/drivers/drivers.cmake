@@ -6,10 +6,10 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/scpi_ocs_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/ocs_sharing_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/tl1_ocs_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/scpi_dialect_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/scpi_ocs_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/ocs_sharing_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/tl1_ocs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/table_laser_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_faults_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_manners_test.cpp
