@@ -1,10 +1,12 @@
-// loom device list|show|set|reset.
+// loom device list|show|set|reset, and what needs no controller: models, discover.
 #include <array>
 #include <cstdio>
 #include <variant>
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/discover/discover.hpp"
+#include "cli/discover/models.hpp"
 #include "cli/nouns/device_words.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
@@ -161,6 +163,8 @@ void add_device(CLI::App& app, CommandLine& line) {
   CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
   reset->add_option("DEVICE", options.device, "The device's number")->required();
   line.when(*reset, reset_device, options);
+  add_models(group, line);
+  add_discover(group, line);
 }
 
 }  // namespace loom::cli

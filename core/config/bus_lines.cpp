@@ -1,6 +1,7 @@
 // Endpoints taken apart into protocol and line.
 #include "core/config/bus_lines.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,7 @@ namespace loom {
 namespace {
 
 struct Line {
-  std::string_view protocol;  ///< "modbus-tcp", "tcp", "modbus-rtu", "serial"
+  std::string_view protocol;  ///< "modbus-tcp", "tcp", "http", "modbus-rtu", "serial"
   std::string place;          ///< HOST:PORT, or the agent and its device file
   bool is_serial = false;
 
@@ -28,10 +29,11 @@ std::optional<Line> line_of(const Bus& bus) {
   if (place.starts_with("/")) {
     return Line{endpoint.substr(0, scheme), format_text("agent {} {}", bus.agent.value, place), true};
   }
+  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
+  const std::string port = has_port ? std::string(place) : format_text("{}:80", place);  // only http may leave it out
   constexpr std::string_view kLocal = "localhost:";
-  const bool is_local = place.starts_with(kLocal);
-  return Line{endpoint.substr(0, scheme),
-              is_local ? format_text("127.0.0.1:{}", place.substr(kLocal.size())) : std::string(place), false};
+  const bool is_local = port.starts_with(kLocal);
+  return Line{endpoint.substr(0, scheme), is_local ? format_text("127.0.0.1:{}", port.substr(kLocal.size())) : port, false};
 }
 
 std::string named(const Bus& bus) { return format_text("bus '{}' at {}", bus.name, bus.endpoint); }
@@ -88,6 +90,31 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
                             : format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
                                           device.name, bus.endpoint, at->second->name)});
     }
+  }
+  return faults;
+}
+
+std::vector<LineFault> check_protocols(const Fabric& fabric, DeviceModels models) {
+  std::vector<LineFault> faults;
+  for (const Device& device : fabric.devices) {
+    const auto model = std::ranges::find_if(models, [&](const DeviceModel* each) {
+      return device.model.empty() ? each->role == device.role : each->name == device.model;
+    });
+    if (device.bus.value >= fabric.buses.size() || model == models.end() || (*model)->schemes.empty()) {
+      continue;
+    }
+    const Bus& bus = fabric.buses[device.bus.value];
+    const std::string_view scheme = std::string_view(bus.endpoint).substr(0, bus.endpoint.find("://"));
+    if (bus.endpoint == "sim" || std::ranges::find((*model)->schemes, scheme) != (*model)->schemes.end()) {
+      continue;
+    }
+    std::string known;
+    for (const std::string_view each : (*model)->schemes) {
+      known += format_text("{}{}://", known.empty() ? "" : ", ", each);
+    }
+    faults.push_back({bus.id, device.id,
+                      format_text("'{}' is a {}, which does not speak {}://; expected {} for {}", device.name, (*model)->name,
+                                  scheme, known, named(bus))});
   }
   return faults;
 }

@@ -40,6 +40,15 @@ Result<TcpEndpoint> parse_tcp(std::string_view text, std::string_view place) {
   return TcpEndpoint{std::string{host}, static_cast<std::uint16_t>(*port)};
 }
 
+/// As parse_tcp, but the port may be left out: 80 (RFC 9110 section 4.2.1).
+Result<TcpEndpoint> parse_http(std::string_view text, std::string_view place) {
+  if (place.find_first_of("/?@") != std::string_view::npos) {
+    return wrong(text, "more than a host and a port, as in http://169.254.6.8 or http://10.0.0.9:8080");
+  }
+  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
+  return parse_tcp(text, has_port ? std::string(place) : format_text("{}:80", place));
+}
+
 Result<void> set_option(std::string_view text, SerialEndpoint& endpoint, std::string_view option) {
   const std::size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
@@ -102,6 +111,9 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   if (scheme == "tcp") {
     return endpoint_of(Endpoint::Protocol::tcp, parse_tcp(text, place));
   }
+  if (scheme == "http") {
+    return endpoint_of(Endpoint::Protocol::http, parse_http(text, place));
+  }
   if (scheme == "modbus-rtu") {
     return endpoint_of(Endpoint::Protocol::modbus_rtu, parse_serial(text, place));
   }
@@ -110,7 +122,8 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   }
   return wrong(
       text,
-      format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp:// and serial:// (and sim)", scheme));
+      format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp://, http:// and serial:// (and sim)",
+                  scheme));
 }
 
 }  // namespace loom

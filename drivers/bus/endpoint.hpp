@@ -23,7 +23,7 @@ struct SerialEndpoint {
 };
 
 struct Endpoint {
-  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp };
+  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp, http };
   Protocol protocol = Protocol::modbus_tcp;
   std::variant<TcpEndpoint, SerialEndpoint> place;
 };

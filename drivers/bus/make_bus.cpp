@@ -1,6 +1,7 @@
 // From an endpoint to the bus that speaks its protocol.
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/endpoint.hpp"
+#include "drivers/bus/http/http_bus.hpp"
 #include "drivers/bus/modbus_bus.hpp"
 #include "drivers/bus/serial_bus.hpp"
 #include "drivers/bus/tcp_bus.hpp"
@@ -17,6 +18,9 @@ Result<std::unique_ptr<BusDevice>> make_bus(std::string_view text) {
   }
   if (endpoint->protocol == Endpoint::Protocol::tcp) {
     return std::make_unique<TcpBus>(std::get<TcpEndpoint>(std::move(endpoint->place)));
+  }
+  if (endpoint->protocol == Endpoint::Protocol::http) {
+    return std::make_unique<HttpBus>(std::get<TcpEndpoint>(std::move(endpoint->place)));
   }
   return std::make_unique<ModbusBus>(std::move(*endpoint));
 }

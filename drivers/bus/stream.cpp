@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/text/format_text.hpp"
 
@@ -23,7 +24,9 @@ BusReply failed(const Error& error) {
   return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::string{} : error.message};
 }
 
-std::unexpected<Error> gone() { return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : "end of file"); }
+std::unexpected<Error> gone() {
+  return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : std::string(kEndOfFile));
+}
 
 /// How many bytes the reply has, once it is whole; 0 until then.
 std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
@@ -128,20 +131,24 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
-      return failed(part.error());
+      BusReply failure = failed(part.error());
+      failure.bytes = std::move(reply.bytes);
+      return failure;
     }
     reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
     if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
-      return {BusStatus::timeout, 0, {}, {}, {}};
+      return {BusStatus::timeout, 0, {}, std::move(reply.bytes), {}};
     }
   }
   const std::size_t whole = whole_reply(frame, reply.bytes);
   if (!frame.answers.empty()) {
     reply.bytes.resize(whole);  // the rest is a line end, or the next autonomous message
   }
-  return whole == reply.bytes.size()
-             ? reply
-             : BusReply{BusStatus::malformed, 0, {}, {}, format_text("{} bytes after its end", reply.bytes.size() - whole)};
+  if (whole != reply.bytes.size()) {
+    reply.status = BusStatus::malformed;
+    reply.cause = format_text("{} bytes after its end", reply.bytes.size() - whole);
+  }
+  return reply;
 }
 
 }  // namespace loom

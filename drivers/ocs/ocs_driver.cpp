@@ -262,11 +262,6 @@ void OcsDriver::mark_map_uncertain(Instant now) {
 
 Answer OcsDriver::take_identity(DeviceIdentity identity) {
   DeviceIdentity& known = operation_.observation().identity;
-  if (!identity.serial.empty() && !profile_.serial.empty() && identity.serial != profile_.serial) {
-    known = std::move(identity);
-    give_up(format_text("says serial number {}, the inventory has {}", known.serial, profile_.serial));
-    return Answer::ended;
-  }
   if (!identity.serial.empty()) {
     known.serial = std::move(identity.serial);
   }
@@ -444,7 +439,6 @@ OcsProfile ocs_profile(const Fabric& fabric, const Device& device, std::span<con
   profile.first_output = numbers.first_output == 0 ? ports->whole.inputs + 1 : numbers.first_output;
   profile.foreign = static_cast<ForeignConnects>(given.word("foreign"));
   profile.settle_max = ocs->settle_max;
-  profile.serial = device.serial;
   return profile;
 }
 

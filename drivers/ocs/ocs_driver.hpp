@@ -26,7 +26,6 @@ struct OcsProfile : DeviceProfile {
   std::uint32_t first_output = 1;  ///< likewise
   ForeignConnects foreign = ForeignConnects::report;
   bool monitors_ports = false;  ///< it has power monitors at its ports, which audits read
-  std::string serial;           ///< that it must say; empty: any
   std::string hindrance;        ///< why nothing can be said to it; empty: nothing is in the way
 
   /// The device's own number of a port of ours.

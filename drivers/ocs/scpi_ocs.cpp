@@ -145,7 +145,7 @@ OcsProfile ocs_profile(const Fabric& fabric, const Device& device) { return ocs_
 
 constinit const DriverModel kScpiOcs{
     {"ocs", DeviceRole::circuit_switch, "optical circuit switch, SCPI over TCP or a serial line", kKeys,
-     [](const Fabric& fabric, const Device& device) { return refuse_ocs(fabric, device, kKeys, kNumbers); }},
+     [](const Fabric& fabric, const Device& device) { return refuse_ocs(fabric, device, kKeys, kNumbers); }, kStreamSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<ScpiOcsDriver>(ocs_profile(fabric, device));
     }};

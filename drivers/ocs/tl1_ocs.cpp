@@ -376,6 +376,9 @@ std::string refuse_tl1(const Fabric& fabric, const Device& device) {
   if (user.empty() != given.text("password_file").empty()) {
     return "its profile gives one of user and password_file without the other";
   }
+  if (device.model == kCalientTl1.model.name && !device.serial.empty()) {
+    return "no command that is known of a calient_tl1 tells its serial number; leave serial out";
+  }
   return refuse_ocs(fabric, device, kKeys, numbers_of(device));
 }
 
@@ -387,11 +390,12 @@ OcsProfile ocs_profile_of(const Fabric& fabric, const Device& device) {
 }
 
 constinit const DriverModel kPolatisTl1{
-    {"polatis_tl1", DeviceRole::circuit_switch, "optical circuit switch of Polatis, TL1 over TCP port 3082", kKeys, refuse_tl1},
+    {"polatis_tl1", DeviceRole::circuit_switch, "optical circuit switch of Polatis, TL1 over TCP port 3082", kKeys, refuse_tl1,
+     kStreamSchemes},
     make_tl1<PolatisTl1Driver>};
 
-constinit const DriverModel kCalientTl1{
-    {"calient_tl1", DeviceRole::circuit_switch, "optical circuit switch of Calient, TL1 over TCP", kKeys, refuse_tl1},
-    make_tl1<CalientTl1Driver>};
+constinit const DriverModel kCalientTl1{{"calient_tl1", DeviceRole::circuit_switch,
+                                         "optical circuit switch of Calient, TL1 over TCP", kKeys, refuse_tl1, kStreamSchemes},
+                                        make_tl1<CalientTl1Driver>};
 
 }  // namespace loom

@@ -526,10 +526,14 @@ ItlaProfile itla_profile(const Fabric& fabric, const Device& device) {
   return profile;
 }
 
-constinit const DriverModel kItlaLaser{
-    {"itla_laser", DeviceRole::transmitter, "tunable laser of OIF-ITLA-MSA-01.3, frames of four bytes over a serial line"},
-    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
-      return std::make_unique<ItlaDriver>(itla_profile(fabric, device));
-    }};
+constinit const DriverModel kItlaLaser{{"itla_laser",
+                                        DeviceRole::transmitter,
+                                        "tunable laser of OIF-ITLA-MSA-01.3, frames of four bytes over a serial line",
+                                        {},
+                                        nullptr,
+                                        kStreamSchemes},
+                                       [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+                                         return std::make_unique<ItlaDriver>(itla_profile(fabric, device));
+                                       }};
 
 }  // namespace loom

@@ -243,8 +243,12 @@ TableLaserProfile table_laser_profile(const Fabric& fabric, const Device& device
   return profile;
 }
 
-constinit const DriverModel kTableLaser{{"table_laser", DeviceRole::transmitter,
-                                         "tunable laser set by an index into its table (sampled gratings), registers of words"},
+constinit const DriverModel kTableLaser{{"table_laser",
+                                         DeviceRole::transmitter,
+                                         "tunable laser set by an index into its table (sampled gratings), registers of words",
+                                         {},
+                                         nullptr,
+                                         kRegisterSchemes},
                                         [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
                                           return std::make_unique<TableLaserDriver>(table_laser_profile(fabric, device));
                                         }};

@@ -8,16 +8,19 @@
 #include "drivers/registry.hpp"
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
+#include "sim_backend/devices/line_heater_models.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
 #include "sim_backend/devices/tl1_ocs_model.hpp"
+#include "sim_backend/devices/wss/waveshaper_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedWss,
-                                &kSimulatedOcs,  &kSimulatedPolatisTl1, &kSimulatedCalientTl1};
+constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedQontrol,
+                                &kSimulatedNicslab,    &kSimulatedWss,        &kSimulatedWaveShaper, &kSimulatedOcs,
+                                &kSimulatedPolatisTl1, &kSimulatedCalientTl1};
 
 }  // namespace
 

@@ -20,6 +20,7 @@ struct EmulatorProgram {
 extern const EmulatorProgram kHeaterEmulator;
 extern const EmulatorProgram kItlaEmulator;
 extern const EmulatorProgram kOcsEmulator;
+extern const EmulatorProgram kWaveShaperEmulator;
 extern const EmulatorProgram kWssEmulator;
 
 }  // namespace loom

@@ -14,6 +14,7 @@ constexpr std::array kEmulators{
     &loom::kHeaterEmulator,
     &loom::kItlaEmulator,
     &loom::kOcsEmulator,
+    &loom::kWaveShaperEmulator,
     &loom::kWssEmulator,
 };
 

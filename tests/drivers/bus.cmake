@@ -4,10 +4,17 @@ loom_test(bus_test
     ${CMAKE_CURRENT_LIST_DIR}/modbus_rtu_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/serial_bus_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tcp_bus_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/http_bus_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/http_text_test.cpp
   LINKS loom_bus)
 
 loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_test.cpp LINKS loom_bus loom_config)
 target_compile_definitions(contact_input_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+loom_test(heater_board_peer_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/heater_board_peer_test.cpp
+  LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
+target_compile_definitions(heater_board_peer_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 
 if(TARGET lightloom-emulate)
   loom_test(switch_emulator_test
@@ -22,6 +29,12 @@ if(TARGET lightloom-emulate)
     LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
   add_dependencies(ocs_emulator_test lightloom-emulate)
   target_compile_definitions(ocs_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
+  loom_test(waveshaper_emulator_test
+    SOURCES
+      ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_emulator_test.cpp
+    LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
+  add_dependencies(waveshaper_emulator_test lightloom-emulate)
+  target_compile_definitions(waveshaper_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
   loom_test(modbus_bus_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/modbus_bus_test.cpp

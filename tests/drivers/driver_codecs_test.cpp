@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/fuzz/driver_codecs.hpp"
+#include "tests/fuzz/heater_codecs.hpp"
 
 namespace loom {
 namespace {
@@ -57,6 +58,16 @@ TEST_CASE("tl1_replies_of_any_kind_are_read_or_refused") {
     for (const std::string& text : damaged(seed)) {
       fuzz::check_tl1_reply(text);
       fuzz::check_switch_models(text);
+    }
+  }
+  SUCCEED("nothing was asserted away");
+}
+
+TEST_CASE("heater_lines_of_any_kind_are_read_or_refused") {
+  for (const std::string_view seed : fuzz::heater_seeds()) {
+    for (const std::string& text : damaged(seed)) {
+      fuzz::check_heater_line(text);
+      fuzz::check_heater_models(text);
     }
   }
   SUCCEED("nothing was asserted away");

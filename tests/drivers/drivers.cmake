@@ -4,6 +4,8 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heater_board_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/line_heaters_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ocs/scpi_dialect_test.cpp
@@ -14,10 +16,16 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/driver_faults_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_manners_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/identified_driver_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/registry_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_profile_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)
 loom_test(driver_codecs_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/driver_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
-  LINKS loom_drivers loom_sim_devices)
+    ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_codecs_test.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/heater_codecs.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/waveshaper_codecs.cpp
+  LINKS loom_bus loom_drivers loom_sim_devices)

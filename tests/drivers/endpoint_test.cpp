@@ -23,6 +23,20 @@ TEST_CASE("reads_a_tcp_endpoint") {
   CHECK(std::get<TcpEndpoint>(endpoint->place).port == 5025);
 }
 
+TEST_CASE("reads_an_http_endpoint_whose_port_is_80_unless_it_says_so") {
+  const auto [text, host, port] = GENERATE(table<std::string, std::string, std::uint16_t>({
+      {"http://169.254.6.8", "169.254.6.8", 80},
+      {"http://127.0.0.1:8080", "127.0.0.1", 8080},
+      {"http://[fe80::1]", "fe80::1", 80},
+      {"http://[fe80::1]:81", "fe80::1", 81},
+  }));
+  const auto endpoint = parse_endpoint(text);
+  REQUIRE(endpoint.has_value());
+  CHECK(endpoint->protocol == Endpoint::Protocol::http);
+  CHECK(std::get<TcpEndpoint>(endpoint->place).host == host);
+  CHECK(std::get<TcpEndpoint>(endpoint->place).port == port);
+}
+
 TEST_CASE("reads_an_ipv6_host") {
   const auto endpoint = parse_endpoint("modbus-tcp://[::1]:502");
   REQUIRE(endpoint.has_value());
@@ -48,7 +62,7 @@ TEST_CASE("names_what_is_wrong_with_an_endpoint") {
   const auto [text, word] = GENERATE(table<std::string, std::string>({
       {"", "unknown protocol"},
       {"sim", "unknown protocol"},
-      {"http://x:1", "http"},
+      {"ftp://x:1", "ftp"},
       {"modbus-tcp://", "host:port"},
       {"modbus-tcp://:502", "host:port"},
       {"modbus-tcp://host", "host:port"},
@@ -56,6 +70,10 @@ TEST_CASE("names_what_is_wrong_with_an_endpoint") {
       {"modbus-tcp://host:65536", "'65536'"},
       {"modbus-tcp://host:50x", "'50x'"},
       {"tcp://host", "host:port"},
+      {"http://", "host:port"},
+      {"http://host:0", "'0'"},
+      {"http://host/waveshaper", "more than a host and a port"},
+      {"http://user@host", "more than a host and a port"},
       {"serial://", "device path"},
       {"serial://ttyUSB0", "device path"},
       {"serial:///dev/ttyUSB0?baud=9601", "'9601'"},

@@ -46,6 +46,23 @@ TEST_CASE("exchanges_frames_of_a_fixed_length_and_up_to_a_terminator") {
   CHECK(received == "ITLAVOLT?\n");
 }
 
+TEST_CASE("what_was_read_beside_or_short_of_a_reply_is_kept_in_the_failure") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  std::jthread device([&] {
+    terminal.receive(5);
+    terminal.deliver("E02:03\nOK\n");  // a device that complains unasked, before its answer
+    terminal.receive(5);
+    terminal.deliver("4.5");
+  });
+  const BusReply both = bus.execute(frame("v0=1\n", 0, "\n", milliseconds{5000}));
+  CHECK(both.status == BusStatus::malformed);
+  CHECK(both.bytes == bytes_of("E02:03\nOK\n"));
+  const BusReply half = bus.execute(frame("v00?\n", 0, "\n", milliseconds{150}));
+  CHECK(half.status == BusStatus::timeout);
+  CHECK(half.bytes == bytes_of("4.5"));
+}
+
 TEST_CASE("a_late_serial_reply_is_not_taken_for_the_next_one") {
   Terminal terminal;
   SerialBus bus{terminal.endpoint()};

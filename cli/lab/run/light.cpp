@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <thread>
 #include <utility>
 
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/bus/bus_device.hpp"
+#include "drivers/heater/heater_board.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/judge/light_log.hpp"
 #include "sim_backend/light/light_model.hpp"
@@ -26,17 +26,17 @@ Result<RingLight> read_bank(const Fabric& fabric, const Device& device, const st
   if (!bus) {
     return std::unexpected(bus.error());
   }
+  const HeaterBoard board = heater_board_of(device);
   const auto channels = static_cast<std::uint16_t>(device.elements.size());
-  const BusReply reply = (*bus)->execute({device.id, device.bus_address, Registers{0, channels, {}}, std::chrono::seconds{1}});
+  const BusReply reply =
+      (*bus)->execute({device.id, device.bus_address, Registers{board.base, channels, {}}, std::chrono::seconds{1}});
   if (reply.status != BusStatus::ok || reply.words.size() != channels) {
     return fail(ErrorCode::device_silent, format_text("{} at {} did not report its voltages", device.name, endpoint));
   }
   RingLight light;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
-    const double volts = reply.words[channel] * 1e-3;
-    const double milliwatts = volts * volts / ring.heater_ohm * 1e3;
-    light.resonances.push_back(ring.cold_resonance - FrequencyOffset{std::llround(milliwatts * ring.mhz_per_milliwatt)});
+    light.resonances.push_back(resonance_of_volts(ring, board.volts_of(reply.words[channel], ring.heater_ohm)));
   }
   return light;
 }
