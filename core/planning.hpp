@@ -55,6 +55,8 @@ struct UnusableDevice {
   /// where its own can come.
   std::vector<FrequencySlot> may_emit{};
   std::string why{};  ///< one sentence, for who waits for it
+  /// Not empty: a circuit switch that follows orders, and of which only the ports of these connections are somebody else's.
+  std::vector<CrossConnect> occupied{};
   bool operator==(const UnusableDevice&) const = default;
 };
 

@@ -36,6 +36,9 @@ struct Frame {
   std::string terminator;
   /// Not empty: a reply may have many lines, and ends with the first that is one of these (without its terminator).
   std::vector<std::string> last_lines{};
+  /// Not empty: a reply may have several parts, each up to `terminator`, and ends with the first that has this text in it. What
+  /// comes before it, or came before the request, is for nobody (autonomous messages of TL1).
+  std::string answers{};
   bool operator==(const Frame&) const = default;
 };
 

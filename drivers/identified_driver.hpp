@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "drivers/driver.hpp"
@@ -18,6 +19,7 @@ class IdentifiedDriver final : public Driver {
   /// Also refused: whatever emits or steers, while the device has not said the serial number (device_error, naming both).
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override { return driver_->lead(setpoint); }
+  void may_hold(std::span<const Setpoint> setpoints) override { driver_->may_hold(setpoints); }
   void stage(const Setpoint& setpoint) override { driver_->stage(setpoint); }
   bool can_prepare() const override { return driver_->can_prepare(); }
   void prepare() override { driver_->prepare(); }

@@ -96,7 +96,9 @@ class Lowering {
         computes_after_(fabric_.nodes.size()),
         fibre_job_(fabric_.fibres.size()),
         amplifier_job_(fabric_.elements.size()),
-        amplifier_shared_(fabric_.elements.size()) {}
+        amplifier_shared_(fabric_.elements.size()) {
+    finder_.leave_to_others(request.others);
+  }
 
   Result<Lowered> run() {
     for (const JobSchedule& job : request_.schedule.jobs) {

@@ -236,6 +236,7 @@ class Pipeline {
     order.fire_skew = request_.fire_skew;
     order.frozen = unusable_->frozen();
     order.lost = unusable_->lost();
+    order.others = unusable_->occupied();
     order.lingering = unusable_->lingering(intent, schedule);
     auto made = beside_observed(std::move(order));
     if (!made) {

@@ -46,6 +46,12 @@ std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& byt
   for (std::size_t end = text.find(frame.terminator); end != std::string_view::npos; end = text.find(frame.terminator, begin)) {
     const std::string_view line = text.substr(begin, end - begin);
     begin = end + frame.terminator.size();
+    if (!frame.answers.empty()) {
+      if (line.find(frame.answers) != std::string_view::npos) {
+        return begin;
+      }
+      continue;
+    }
     if (frame.last_lines.empty() || std::ranges::find(frame.last_lines, line) != frame.last_lines.end()) {
       return begin;
     }
@@ -144,6 +150,9 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
   }
   const std::size_t whole = whole_reply(frame, reply.bytes);
+  if (!frame.answers.empty()) {
+    reply.bytes.resize(whole);  // the rest is a line end, or the next autonomous message
+  }
   if (whole != reply.bytes.size()) {
     reply.status = BusStatus::malformed;
     reply.cause = format_text("{} bytes after its end", reply.bytes.size() - whole);

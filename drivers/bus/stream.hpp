@@ -40,9 +40,9 @@ inline constexpr std::size_t kReplyBytesMax = 65'536;
 BusReply connection_is_gone(const std::string& where);
 
 /// Says the request and hears its reply: reply_bytes, or up to the terminator (kept in the reply; of many lines, that of the
-/// last one), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator.
-/// A drip does not stretch `until`. What was read of a reply that is none is kept in it: some devices complain unasked. Every
-/// failure has a cause: silence, how much came, errno.
+/// last one, or of the one that answers), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or
+/// kReplyBytesMax without a terminator. A drip does not stretch `until`. What was read of a reply that is none is kept in it:
+/// some devices complain unasked. Every failure has a cause: silence, how much came, errno.
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until);
 
 }  // namespace loom

@@ -12,6 +12,9 @@ BusReply TcpBus::execute(const Transaction& transaction) {
     return {BusStatus::exception, 1, {}, {}, connection_.where() + ": a connection carries frames only"};
   }
   const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kUsualDeadline);
+  if (connection_.is_open() && !frame->answers.empty()) {
+    connection_.drop_pending();
+  }
   if (connection_.is_open() && !connection_.is_fresh()) {
     connection_.close();
   }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -91,6 +92,17 @@ BusReply TcpConnection::open(Instant until) {
 bool TcpConnection::is_fresh() const {
   char byte = 0;
   return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+void TcpConnection::drop_pending() const {
+  std::array<char, 4096> dropped{};
+  for (std::size_t taken = 0; taken < kReplyBytesMax;) {
+    const ssize_t count = recv(socket_, dropped.data(), dropped.size(), MSG_DONTWAIT);
+    if (count <= 0) {
+      return;
+    }
+    taken += static_cast<std::size_t>(count);
+  }
 }
 
 void TcpConnection::close() {

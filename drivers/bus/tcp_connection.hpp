@@ -25,6 +25,8 @@ class TcpConnection {
   /// Connecting counts against `until`; resolving a host name does not (give an address). Ok, timeout, or lost with its cause.
   BusReply open(Instant until);
   void close();
+  /// Drops what came although nothing was asked. Precondition: is_open().
+  void drop_pending() const;
 
   int descriptor() const { return socket_; }
   std::uint32_t number() const { return number_; }  ///< counts connections; another one each time that it was opened

@@ -41,6 +41,9 @@ void fold_request(Digest& digest, const Frame& order) {
   fold_bytes(digest, order.request);
   digest.add(order.reply_bytes);
   digest.add(order.terminator);
+  if (!order.answers.empty()) {
+    digest.add(order.answers);
+  }
 }
 
 void fold_event(Digest& digest, const Started& event) {
@@ -183,6 +186,9 @@ void fold(Digest& digest, const MakePlan& effect) {
   digest.add(effect.request->algorithm);
   for (const UnusableDevice& unusable : effect.request->unusable) {
     digest.add(std::uint64_t{unusable.device.value} << 1 | (unusable.holds ? 1U : 0U));
+    for (const CrossConnect occupied : unusable.occupied) {
+      digest.add(std::uint64_t{occupied.input} << 16 | occupied.output);
+    }
   }
 }
 

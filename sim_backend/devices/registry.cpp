@@ -13,15 +13,17 @@
 #include "sim_backend/devices/photodiode_model.hpp"
 #include "sim_backend/devices/scpi_meter_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
+#include "sim_backend/devices/tl1_ocs_model.hpp"
 #include "sim_backend/devices/wss/waveshaper_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla,           &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedQontrol,
-                                &kSimulatedNicslab,        &kSimulatedWss,        &kSimulatedWaveShaper, &kSimulatedOcs,
-                                &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter, &kSimulatedOsa};
+constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &kSimulatedHeaterBank,     &kSimulatedQontrol,
+                                &kSimulatedNicslab,    &kSimulatedWss,        &kSimulatedWaveShaper,     &kSimulatedOcs,
+                                &kSimulatedPolatisTl1, &kSimulatedCalientTl1, &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter,
+                                &kSimulatedOsa};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -30,6 +31,19 @@ struct Actuation {
   bool operator==(const Actuation&) const = default;
 };
 
+/// What is around the fabric's ports of a circuit switch. Ports are counted from 0 on the whole switch, inputs before outputs.
+struct CircuitSwitchOptions {
+  std::vector<CrossConnect> occupied{};              ///< connections of others, until a power cycle
+  std::vector<std::uint32_t> disabled{};             ///< ports
+  std::vector<std::uint32_t> failed{};               ///< ports
+  std::vector<std::uint32_t> shut{};                 ///< ports whose shutter is closed
+  bool shutters_stick = false;                       ///< and stay so
+  std::vector<std::pair<std::uint32_t, Dbm>> lit{};  ///< light that comes to inputs, for its power monitors
+  std::string user{};                                ///< of a switch that must be logged in to; empty: anybody is let in
+  std::string password{};
+  bool announces = false;  ///< an autonomous message before every reply (TL1)
+};
+
 struct SimDeviceOptions {
   std::uint64_t seed = 1;
   std::uint32_t serial_baud = 115'200;  ///< lasers and WSS. OIF-ITLA-MSA starts at 9600; a testbed raises it through IOCap
@@ -45,7 +59,8 @@ struct SimDeviceOptions {
   Duration register_access = std::chrono::nanoseconds{200};       ///< a block of words of a laser with a table [K]
   bool wss_checksum = false;                                      ///< a WSS frames every reply as ^text$HHHH, asked so or not
   std::int32_t wss_slices = 772;                                  ///< of a WSS: 772 of 6.25 GHz or 386 of 12.5 GHz
-  bool keep_actuations = false;                                   ///< for tests; grows without end
+  CircuitSwitchOptions ocs{};
+  bool keep_actuations = false;  ///< for tests; grows without end
 };
 
 class SimulatedDevice {

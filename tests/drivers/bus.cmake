@@ -30,6 +30,12 @@ if(TARGET lightloom-emulate)
     LINKS loom_bus loom_drivers loom_light_log)
   add_dependencies(meter_emulator_test lightloom-emulate)
   target_compile_definitions(meter_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
+  loom_test(ocs_emulator_test
+    SOURCES
+      ${CMAKE_CURRENT_LIST_DIR}/ocs/ocs_emulator_test.cpp
+    LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
+  add_dependencies(ocs_emulator_test lightloom-emulate)
+  target_compile_definitions(ocs_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
   loom_test(waveshaper_emulator_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_emulator_test.cpp

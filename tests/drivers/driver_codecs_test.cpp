@@ -55,6 +55,16 @@ TEST_CASE("scpi_lines_of_any_kind_are_read_or_refused") {
   SUCCEED("nothing was asserted away");
 }
 
+TEST_CASE("tl1_replies_of_any_kind_are_read_or_refused") {
+  for (const std::string_view seed : fuzz::tl1_seeds()) {
+    for (const std::string& text : damaged(seed)) {
+      fuzz::check_tl1_reply(text);
+      fuzz::check_switch_models(text);
+    }
+  }
+  SUCCEED("nothing was asserted away");
+}
+
 TEST_CASE("heater_lines_of_any_kind_are_read_or_refused") {
   for (const std::string_view seed : fuzz::heater_seeds()) {
     for (const std::string& text : damaged(seed)) {

@@ -9,8 +9,10 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/heaters/line_heaters_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/scpi_ocs_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/scpi_dialect_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/scpi_ocs_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/ocs_sharing_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ocs/tl1_ocs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/table_laser_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_faults_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_manners_test.cpp

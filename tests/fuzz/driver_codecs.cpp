@@ -6,11 +6,13 @@
 
 #include "core/result.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/ocs/tl1_dialect.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/itla_facts.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/tl1_ocs_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom::fuzz {
@@ -155,8 +157,35 @@ void check_scpi_line(std::string_view line) {
   if (const auto text = scpi::unframe({}, line)) {
     LOOM_ASSERT(!text->empty() && text->size() < line.size());
   }
-  if (const auto vendor = scpi::vendor_of(line)) {
-    LOOM_ASSERT(scpi::same_word(*vendor, *vendor));
+  if (const auto identity = scpi::read_identity(line)) {
+    LOOM_ASSERT(!identity->vendor.empty() && scpi::same_word(identity->vendor, identity->vendor));
+  }
+  if (const auto states = scpi::read_port_states(line)) {
+    LOOM_ASSERT(2 * states->size() + (states->empty() ? 2 : 1) == line.size());
+  }
+  if (const auto size = read_switch_size(line)) {
+    LOOM_ASSERT(size->inputs > 0 && size->outputs > 0);
+  }
+}
+
+void check_tl1_reply(std::string_view text) {
+  if (const auto reply = tl1::read_reply(text, "7")) {
+    for (const std::string& row : reply->rows) {
+      LOOM_ASSERT(row.find('"') == std::string::npos);
+    }
+    LOOM_ASSERT(!tl1::describe_denial(*reply).empty());
+    static_cast<void>(tl1::read_port_words(reply->rows));
+  }
+  const std::vector<std::string> row{std::string(text)};
+  for (const tl1::Numbers numbers : {tl1::Numbers{1, 17}, tl1::Numbers{10'001, 20'001}}) {
+    if (const auto patches = tl1::read_patches(numbers, kSize, row)) {
+      LOOM_ASSERT(tl1::read_patches(numbers, kSize, {tl1::write_patches(numbers, *patches)}) == patches);
+    }
+  }
+  static_cast<void>(tl1::read_fiber_connect(text));
+  static_cast<void>(tl1::value_of(row, "SIZE"));
+  if (const auto power = tl1::read_power(text)) {
+    LOOM_ASSERT(power->centi >= -20'000 && power->centi <= 20'000);
   }
 }
 
@@ -169,6 +198,23 @@ void check_switch_models(std::string_view line) {
   answer_of(wss, begin, std::string(line) + "\r\n");
   answer_of(ocs, begin, std::string(line) + "\n");
   const Instant later = begin + std::chrono::seconds{10};
+  for (const Tl1Vendor vendor : {Tl1Vendor::polatis, Tl1Vendor::calient}) {
+    Element element;
+    element.inputs = 16;
+    element.outputs = 24;
+    element.kind = OpticalCircuitSwitch{std::chrono::milliseconds{25}};
+    Tl1OcsModel tl1_switch({DeviceId{0}, "switch", DeviceRole::circuit_switch, NodeId{0}, BusId{0}, 1, {ElementId{0}}}, element,
+                           {}, {kSize, kSize}, vendor);
+    answer_of(tl1_switch, begin, std::string(line) + ";");
+    const bool is_polatis = vendor == Tl1Vendor::polatis;
+    const std::string told = answer_of(tl1_switch, later, is_polatis ? "RTRV-PATCH:::7:;" : "rtrv-crs-fiber::all:7:;");
+    const auto reply = tl1::read_reply(told, "7");
+    LOOM_ASSERT(reply && reply->completed);
+    LOOM_ASSERT(!is_polatis || tl1::read_patches({1, 17}, kSize, reply->rows).has_value());
+    for (const std::string& row : is_polatis ? std::vector<std::string>{} : reply->rows) {
+      LOOM_ASSERT(tl1::read_fiber_connect(row).has_value());
+    }
+  }
   const std::string grid = answer_of(wss, later, "DCC?\r\n");
   const auto told = flexgrid::read_reply(grid);
   LOOM_ASSERT(told && flexgrid::read_grid({}, told->data).has_value());
@@ -200,6 +246,8 @@ std::vector<std::string_view> scpi_seeds() {
   return {"(@1,2,3),(@19,18,22)",
           "(@),(@)",
           "16,24",
+          "192x96",
+          "(D,E,F)",
           "0,\"No error\"",
           "-222,\"Data out of range\",-113,\"Undefined header\"",
           "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18\r\n",
@@ -209,6 +257,23 @@ std::vector<std::string_view> scpi_seeds() {
           ":oxc:swit:conn:sub (@1,2),(@)",
           ":oxc:swit:conn:port? 2",
           "*rst;*cls;:syst:err?"};
+}
+
+std::vector<std::string_view> tl1_seeds() {
+  return {"\r\n\n   OCS 26-01-01 00:00:00\r\nM  7 COMPLD\r\n   \"1,17\"\r\n   \"2,18\"\r\n;",
+          "   X 1\r\nA  3 REPT EVT\r\n   \"FAN;1\"\r\n;   X 1\r\nM  7 DENY\r\n   IITA\r\n   /* no such port */\r\n;",
+          "M  7 COMPLD\r\n   \"1:OPEN\"\r\n   \"2:-7.31\"\r\n;",
+          "1,17",
+          "10001,20016",
+          "SYSTEM:SIZE=16x24",
+          "-49.162",
+          "GGN:IPORTID=10001,IPORTNAME=,OPORTID=20004,CONNSTATE=single,INPWR=-49.162,OUTPWR=0.000",
+          "ENT-PATCH::1&2,17&18:7:",
+          "DLT-PATCH::ALL:7:",
+          "RTRV-PORT-SHUTTER::1&&4&17&&20:7:",
+          "OPR-PORT-SHUTTER::1&&40:7:",
+          "ACT-USER::admin:7::pass",
+          "ent-crs-fiber::10001&10002,20001&20002:7:"};
 }
 
 }  // namespace loom::fuzz

@@ -20,11 +20,14 @@ void check_itla_answers(std::span<const std::uint8_t> bytes);
 void check_flexgrid_line(std::string_view line);
 /// Answers of a SCPI switch: maps, sizes, error queues, identities, lines.
 void check_scpi_line(std::string_view line);
+/// Replies of a switch that speaks TL1, and rows of them.
+void check_tl1_reply(std::string_view text);
 /// The same lines said to the models of a WSS and of an OCS: whatever they make of them, what they answer can be read.
 void check_switch_models(std::string_view line);
 
 /// One lawful text of every form, from which mutations begin.
 std::vector<std::string_view> flexgrid_seeds();
 std::vector<std::string_view> scpi_seeds();
+std::vector<std::string_view> tl1_seeds();
 
 }  // namespace loom::fuzz

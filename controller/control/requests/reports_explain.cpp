@@ -7,6 +7,7 @@
 #include "controller/control/requests/reports.hpp"
 #include "controller/plan/explain.hpp"
 #include "core/limits.hpp"
+#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -59,10 +60,7 @@ std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, 
     return is_there ? format_text("{}: {}", to_string(centre_of(slot)), way) : to_string(centre_of(slot)) + " BLOCKED";
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
-    const bool is_there = std::any_of(ocs->connects.begin(), ocs->connects.end(), [&](const CrossConnect& connect) {
-      return connect.input == hop.input && connect.output == hop.output;
-    });
-    return is_there ? way : format_text("{} OPEN", hop.input);
+    return is_connected(*ocs, {hop.input, hop.output}) ? way : format_text("{} OPEN", hop.input);
   }
   return "never read";
 }

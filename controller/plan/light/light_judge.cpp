@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/occupied_ports.hpp"
+
 namespace loom {
 namespace {
 
@@ -83,7 +85,7 @@ LightFinding judge_wss(const WavelengthSwitchSetpoint& wanted, const WavelengthS
 }
 
 LightFinding judge_ocs(const CircuitSwitchObservation& seen, bool is_ordered, const Hop& hop) {
-  if (std::find(seen.connects.begin(), seen.connects.end(), CrossConnect{hop.input, hop.output}) == seen.connects.end()) {
+  if (!is_connected(seen, CrossConnect{hop.input, hop.output})) {
     return {LightState::dark, LightCause::not_connected};
   }
   return seen.settled ? kHealthy : judge_motion(is_ordered);
