@@ -7,6 +7,7 @@
 #include "core/result.hpp"
 #include "drivers/heater/heater_bank.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
+#include "drivers/pluggable/cmis.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
@@ -14,7 +15,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kCmis, &kHeaterBank, &kLcosWss, &kScpiOcs};
 
 }  // namespace
 

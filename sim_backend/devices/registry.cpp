@@ -6,6 +6,7 @@
 
 #include "core/result.hpp"
 #include "drivers/registry.hpp"
+#include "sim_backend/devices/cmis_model.hpp"
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
@@ -15,7 +16,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedCmis, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
 
 }  // namespace
 
