@@ -163,6 +163,26 @@ void SimulatedDevice::inject(Instant now, const DeviceFault& fault) {
   }
 }
 
+/// Does a fault of the wire befall this transaction? Counts those that it may befall.
+bool SimulatedDevice::strikes(DeviceFaultKind kind, Instant now) {
+  const auto active = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
+    return f.fault.kind == kind && f.since <= now && now < f.fault.until;
+  });
+  if (active == faults_.end()) {
+    return false;
+  }
+  DeviceFault& fault = active->fault;
+  if (fault.percent < 100 && draw() % 100 >= static_cast<std::uint64_t>(fault.percent)) {
+    return false;
+  }
+  if (fault.times == 1) {
+    fault.until = now;
+  } else if (fault.times > 1) {
+    --fault.times;
+  }
+  return true;
+}
+
 /// Flips bits of an answer, or empties it where it had none.
 void SimulatedDevice::damage(BusReply& reply) {
   if (reply.bytes.empty()) {
@@ -180,18 +200,19 @@ ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction)
     ModelReply answer = respond(now, transaction);
     return answer.service_time > transaction.deadline ? silence : answer;
   }
-  if (has_fault(DeviceFaultKind::silence, now) || has_fault(DeviceFaultKind::reboot, now)) {
+  if (strikes(DeviceFaultKind::silence, now) || has_fault(DeviceFaultKind::reboot, now)) {
     return silence;
   }
-  ModelReply answer = has_fault(DeviceFaultKind::nack, now) ? refuse(now, transaction) : respond(now, transaction);
-  if (has_fault(DeviceFaultKind::garbage, now)) {
+  ModelReply answer = strikes(DeviceFaultKind::nack, now) ? refuse(now, transaction) : respond(now, transaction);
+  if (strikes(DeviceFaultKind::garbage, now)) {
     damage(answer.reply);
   }
   const DeviceFault* late = active_fault(DeviceFaultKind::late, now);
-  if (late == nullptr) {
+  const Duration delay = late == nullptr ? Duration{} : late->delay;
+  if (!strikes(DeviceFaultKind::late, now)) {
     late_reply_waits_ = false;  // a lane that has time flushes its input
-  } else if (late->delay <= transaction.deadline - answer.service_time) {
-    answer.service_time += late->delay;  // late, and still in time
+  } else if (delay <= transaction.deadline - answer.service_time) {
+    answer.service_time += delay;  // late, and still in time
   } else if (std::holds_alternative<Frame>(transaction.order) && answer.reply.status == BusStatus::ok) {
     std::swap(late_reply_, answer.reply);
     return std::exchange(late_reply_waits_, true) ? answer : silence;

@@ -41,9 +41,11 @@ struct DeviceFault {
   FrequencyOffset offset{0};
   Db loss{0};
   std::int32_t factor = 10;
-  Duration delay = kForever;  ///< late: an answer comes so long after its time
-  std::uint16_t channel = 0;  ///< ring of a bank
-  bool hidden = false;        ///< detune, drift, dim: the device's own read-back does not notice
+  Duration delay = kForever;   ///< late: an answer comes so long after its time
+  std::uint16_t channel = 0;   ///< ring of a bank
+  std::int32_t percent = 100;  ///< nack, garbage, silence: of the transactions
+  std::uint32_t times = 0;     ///< late, nack, garbage, silence: so many transactions only; 0: all
+  bool hidden = false;         ///< detune, drift, dim: the device's own read-back does not notice
 };
 
 /// One register that a command changed or tried to change, in order; tests assert on it ("blanked before retune", "written
@@ -127,6 +129,7 @@ class SimulatedDevice {
     OpticalState light{};  ///< of false_readback: what stays
   };
   void forget_past(Instant now);
+  bool strikes(DeviceFaultKind kind, Instant now);
   void damage(BusReply& reply);
 
   DeviceId device_;

@@ -60,7 +60,8 @@ void SimBus::begin(BusId bus) {
     unread_[index] = unread_[index] && (answer.reply.status != BusStatus::ok || !written.empty());
     lane.reply = std::move(answer.reply);
     lane.reply.connection = lane.connection;
-    service = answer.service_time;
+    const bool is_silent = lane.reply.status == BusStatus::timeout;
+    service = is_silent && options_.lanes_are_devices ? options_.devices.device_time : answer.service_time;
     collect_light(*models_[index]);
   } else if (!is_connected) {
     lane.reply.status = BusStatus::lost;

@@ -17,6 +17,8 @@ namespace loom {
 struct SimBusOptions {
   SimDeviceOptions devices;     ///< `seed` is mixed with each device's id
   bool keep_light_log = false;  ///< append-only, for processes that hand their light to somebody else
+  /// A lane is the device's own end of the wire: what it does not answer takes it no time. Else it is the host's, which waits.
+  bool lanes_are_devices = false;
 };
 
 class SimBus final : public RegisterSeam {

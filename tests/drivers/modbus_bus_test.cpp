@@ -79,13 +79,13 @@ TEST_CASE("names_the_exception_of_a_lawless_request") {
 }
 
 TEST_CASE("a_busy_device_is_a_nack") {
-  const EmulatorProcess emulator({"--busy", "1"});
+  const EmulatorProcess emulator({"--fault", "refusing"});
   CHECK(bus_to(emulator)->execute(read(0, 1)).status == BusStatus::nack);
 }
 
 TEST_CASE("busy_answers_come_from_the_seed") {
   const auto statuses = [](const std::string& seed) {
-    const EmulatorProcess emulator({"--busy", "0.5", "--seed", seed});
+    const EmulatorProcess emulator({"--fault", "refusing=50%", "--seed", seed});
     const auto bus = bus_to(emulator);
     std::vector<BusStatus> seen;
     for (int i = 0; i < 32; ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("busy_answers_come_from_the_seed") {
 }
 
 TEST_CASE("a_late_reply_does_not_answer_the_next_request") {
-  const EmulatorProcess emulator({"--late", "120", "--late-count", "1"});
+  const EmulatorProcess emulator({"--fault", "late=120ms,times=1"});
   const auto bus = bus_to(emulator);
   CHECK(bus->execute(read(0x8000, 1, milliseconds{40})).status == BusStatus::timeout);
   for (int i = 0; i < 5; ++i) {  // while the late reply (0x0064) arrives
@@ -109,7 +109,7 @@ TEST_CASE("a_late_reply_does_not_answer_the_next_request") {
 }
 
 TEST_CASE("a_silent_device_times_out") {
-  const EmulatorProcess emulator({"--silent"});
+  const EmulatorProcess emulator({"--fault", "silent"});
   CHECK(bus_to(emulator)->execute(read(0, 1, milliseconds{30})).status == BusStatus::timeout);
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a_power_cycle_takes_outputs_and_connections_away") {
 
 TEST_CASE("lanes_answer_on_the_loop_in_the_order_of_each_bus") {
   const EmulatorProcess emulator;
-  const EmulatorProcess silent({"--silent"});
+  const EmulatorProcess silent({"--fault", "silent"});
   auto loop = AsioLoop::open();
   REQUIRE(loop.has_value());
   BusLanes lanes((*loop)->poster(), nullptr);

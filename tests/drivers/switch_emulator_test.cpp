@@ -248,18 +248,20 @@ TEST_CASE("emulated_switches_that_are_silent_dead_or_deaf_end_as_named_faults") 
     CHECK(ocs.activity() == DriverActivity::failed);
     return ocs.observe().fault;
   };
-  CHECK(fault_of(with(kOcs, {"--silent"}), milliseconds{20}) == "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
-  CHECK(fault_of(with(kOcs, {"--late", "200"}), milliseconds{20}) == "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
-  CHECK(fault_of(with(kOcs, {"--fault", "stick"}), milliseconds{5000}) ==
+  CHECK(fault_of(with(kOcs, {"--fault", "silent"}), milliseconds{20}) ==
+        "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
+  CHECK(fault_of(with(kOcs, {"--fault", "late=200ms"}), milliseconds{20}) ==
+        "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
+  CHECK(fault_of(with(kOcs, {"--fault", "stuck"}), milliseconds{5000}) ==
         "ocs: input 0 reads nothing, wanted output 1, set 3 times");
-  CHECK(fault_of(with(kOcs, {"--fault", "fail"}), milliseconds{5000}) ==
+  CHECK(fault_of(with(kOcs, {"--fault", "dead"}), milliseconds{5000}) ==
         "ocs: input 0 reads nothing, wanted output 1, set 3 times; the switch says -240 \"Hardware error\"");
   CHECK(fault_of({"--inputs", "8", "--outputs", "8"}, milliseconds{5000}) ==
         "ocs: has 8 inputs and 8 outputs, the fabric says 4 and 4");
 }
 
 TEST_CASE("a_switch_that_answers_late_for_a_while_poisons_nothing") {
-  const EmulatorProcess switches(with(kOcs, {"--late", "150", "--late-count", "2"}), "ocs");
+  const EmulatorProcess switches(with(kOcs, {"--fault", "late=150ms,times=2"}), "ocs");
   const auto bus = bus_to(switches);
   CHECK(ask(*bus, ":oxc:swit:size?", "\n", milliseconds{50}) == "timeout");
   CHECK(ask(*bus, "*idn?", "\n", milliseconds{50}) == "timeout");
