@@ -21,11 +21,18 @@ struct Registers {
   bool operator==(const Registers&) const = default;
 };
 
+/// How the pages of a pluggable module lie behind one linear offset (drivers/module_pages.hpp).
+enum class PageLayout : std::uint8_t {
+  one_address,   ///< QSFP, CMIS
+  two_addresses  ///< SFP: A0h, then A2h and its pages
+};
+
 /// Byte registers (EEPROM pages): linear offset.
 struct BytesAt {
   std::uint32_t offset = 0;
   std::uint16_t count = 0;           ///< of a read; 0 = write
   std::vector<std::uint8_t> values;  ///< of a write
+  PageLayout layout = PageLayout::one_address;
   bool operator==(const BytesAt&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include "drivers/monitor/scpi_meter.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/ocs/tl1_ocs.hpp"
+#include "drivers/pluggable/cmis.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
@@ -21,8 +22,8 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kQontrol,        &kNicslab,    &kLcosWss, &kWaveShaper,
-                              &kScpiOcs,   &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter, &kOsa};
+constexpr std::array kDrivers{&kItlaLaser,  &kTableLaser, &kCmis,       &kHeaterBank, &kQontrol,        &kNicslab,    &kLcosWss,
+                              &kWaveShaper, &kScpiOcs,    &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter, &kOsa};
 
 }  // namespace
 

@@ -41,7 +41,7 @@ std::string describe(const BusReply& reply, Duration deadline) {
     case BusStatus::ok:
       return "an answer to something else";
     case BusStatus::nack:
-      return "\"not now\" (NACK)";
+      return "\"not now\" (NACK)" + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::exception:
       return format_text("exception {} ({}){}{}", reply.exception,
                          reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?",

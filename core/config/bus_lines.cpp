@@ -12,11 +12,15 @@ namespace loom {
 namespace {
 
 struct Line {
-  std::string_view protocol;  ///< "modbus-tcp", "tcp", "http", "modbus-rtu", "serial"
+  std::string_view protocol;  ///< "modbus-tcp", "tcp", "http", "modbus-rtu", "serial", "optoe", "i2c"
   std::string place;          ///< HOST:PORT, or the agent and its device file
-  bool is_serial = false;
+  bool is_file = false;
 
-  bool has_addresses() const { return protocol.starts_with("modbus-"); }
+  bool is_i2c() const { return protocol == "i2c"; }
+  bool has_addresses() const { return is_i2c() || protocol.starts_with("modbus-"); }
+  /// What the line is, and what a device's address on it is, in sentences.
+  std::string_view kind() const { return is_i2c() ? "an I2C adapter" : protocol == "optoe" ? "a module" : "a serial line"; }
+  std::string_view address() const { return is_i2c() ? "I2C address" : "Modbus unit"; }
 };
 
 std::optional<Line> line_of(const Bus& bus) {
@@ -44,14 +48,26 @@ std::string conflict(const Line& line, const Bus& bus, const Bus& other, const L
     return format_text("{} is the line of {}; a line speaks one protocol, expected {} or {} for both", named(bus), named(other),
                        line.protocol, its.protocol);
   }
-  if (!line.is_serial) {
+  if (!line.is_file) {
     return {};  // a port may serve several buses
   }
   return bus.endpoint != other.endpoint
              ? format_text("{} is the line of {}; expected the same parameters for both, and one bus for all devices",
                            named(bus), named(other))
-             : format_text("{} is the line of bus '{}'; expected one bus for all devices of a serial line", named(bus),
-                           other.name);
+             : format_text("{} is the line of bus '{}'; expected one bus for all devices of {}", named(bus), other.name,
+                           line.kind());
+}
+
+/// A fabric file that says nothing of the address has 1, which no module answers to.
+constexpr std::uint32_t kLowestI2cAddress = 0x03;
+constexpr std::uint32_t kHighestI2cAddress = 0x77;
+
+std::string i2c_fault(const Device& device, const Bus& bus) {
+  if (device.bus_address >= kLowestI2cAddress && device.bus_address <= kHighestI2cAddress) {
+    return {};
+  }
+  return format_text("'{}' has bus_address {} at {}; expected its I2C address, {} to {}, and 80 (50h) is every module's",
+                     device.name, device.bus_address, bus.endpoint, kLowestI2cAddress, kHighestI2cAddress);
 }
 
 }  // namespace
@@ -80,13 +96,17 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
     if (!line) {
       continue;
     }
+    if (std::string fault = line->is_i2c() ? i2c_fault(device, bus) : std::string(); !fault.empty()) {
+      faults.push_back({bus.id, device.id, std::move(fault)});
+      continue;
+    }
     const std::uint32_t address = line->has_addresses() ? device.bus_address : 0;
     const auto [at, is_new] = device_at.emplace(std::pair{line->place, address}, &device);
     if (!is_new) {
       faults.push_back({bus.id, device.id,
                         line->has_addresses()
-                            ? format_text("'{}' has bus_address {} at {}, as '{}' has; expected a Modbus unit for each",
-                                          device.name, address, bus.endpoint, at->second->name)
+                            ? format_text("'{}' has bus_address {} at {}, as '{}' has; expected {} {} for each", device.name,
+                                          address, bus.endpoint, at->second->name, line->is_i2c() ? "an" : "a", line->address())
                             : format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
                                           device.name, bus.endpoint, at->second->name)});
     }

@@ -122,14 +122,15 @@ Result<void> check_endpoint(std::string_view endpoint) {
                : fail(ErrorCode::invalid_config,
                       format_text("found '{}'; expected http://HOST or http://HOST:PORT with a port of 1..65535", endpoint));
   }
-  for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/"}) {
+  for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/", "i2c:///dev/", "optoe:///"}) {
     if (endpoint.starts_with(scheme) && endpoint.size() > scheme.size()) {
       return {};
     }
   }
   return fail(ErrorCode::invalid_config,
-              format_text("found '{}'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, "
-                          "http://HOST[:PORT], modbus-rtu:///dev/DEVICE?baud=9600 or serial:///dev/DEVICE?baud=9600",
+              format_text("found '{}'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, http://HOST[:PORT], "
+                          "modbus-rtu:///dev/DEVICE?baud=9600, serial:///dev/DEVICE?baud=9600, optoe:///FILE or "
+                          "i2c:///dev/i2c-NUMBER",
                           endpoint));
 }
 

@@ -23,7 +23,8 @@ class BusDevice {
 };
 
 /// Registers: `modbus-tcp://host:port`, `modbus-rtu:///dev/ttyUSB0?baud=9600&parity=N`. Frames: `tcp://host:port`,
-/// `serial:///dev/ttyUSB0?baud=9600`. Frames of core/text/http_text.hpp: `http://host`, `http://host:port`.
+/// `serial:///dev/ttyUSB0?baud=9600`. Frames of core/text/http_text.hpp: `http://host`, `http://host:port`. Bytes of a module's
+/// pages: `optoe:///sys/bus/i2c/devices/11-0050/eeprom`, `i2c:///dev/i2c-11`.
 /// Touches no device yet. Errors: invalid_config, naming the endpoint and what is wrong with it.
 Result<std::unique_ptr<BusDevice>> make_bus(std::string_view endpoint);
 

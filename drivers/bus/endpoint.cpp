@@ -94,6 +94,13 @@ Result<SerialEndpoint> parse_serial(std::string_view text, std::string_view plac
   return endpoint;
 }
 
+Result<FileEndpoint> parse_file(std::string_view text, std::string_view place, std::string_view example) {
+  if (place.size() < 2 || place.front() != '/') {
+    return wrong(text, format_text("no absolute path, as in {}", example));
+  }
+  return FileEndpoint{std::string(place)};
+}
+
 template <class Place>
 Result<Endpoint> endpoint_of(Endpoint::Protocol protocol, Result<Place> place) {
   if (!place) {
@@ -123,10 +130,15 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   if (scheme == "serial") {
     return endpoint_of(Endpoint::Protocol::serial, parse_serial(text, place));
   }
-  return wrong(
-      text,
-      format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp://, http:// and serial:// (and sim)",
-                  scheme));
+  if (scheme == "optoe") {
+    return endpoint_of(Endpoint::Protocol::optoe, parse_file(text, place, "optoe:///sys/bus/i2c/devices/11-0050/eeprom"));
+  }
+  if (scheme == "i2c") {
+    return endpoint_of(Endpoint::Protocol::i2c, parse_file(text, place, "i2c:///dev/i2c-11"));
+  }
+  return wrong(text, format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp://, http://, serial://, "
+                                 "optoe:// and i2c:// (and sim)",
+                                 scheme));
 }
 
 }  // namespace loom

@@ -23,10 +23,15 @@ struct SerialEndpoint {
   int stop_bits = 1;
 };
 
+/// A file of this host: optoe's `eeprom`, or an adapter of i2c-dev.
+struct FileEndpoint {
+  std::string path;
+};
+
 struct Endpoint {
-  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp, http };
+  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp, http, optoe, i2c };
   Protocol protocol = Protocol::modbus_tcp;
-  std::variant<TcpEndpoint, SerialEndpoint> place;
+  std::variant<TcpEndpoint, SerialEndpoint, FileEndpoint> place;
 };
 
 /// Errors: invalid_config.

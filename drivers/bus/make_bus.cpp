@@ -2,7 +2,9 @@
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/endpoint.hpp"
 #include "drivers/bus/http/http_bus.hpp"
+#include "drivers/bus/i2c_bus.hpp"
 #include "drivers/bus/modbus_bus.hpp"
+#include "drivers/bus/optoe_bus.hpp"
 #include "drivers/bus/serial_bus.hpp"
 #include "drivers/bus/tcp_bus.hpp"
 
@@ -21,6 +23,12 @@ Result<std::unique_ptr<BusDevice>> make_bus(std::string_view text) {
   }
   if (endpoint->protocol == Endpoint::Protocol::http) {
     return std::make_unique<HttpBus>(std::get<TcpEndpoint>(std::move(endpoint->place)));
+  }
+  if (endpoint->protocol == Endpoint::Protocol::optoe) {
+    return std::make_unique<OptoeBus>(std::get<FileEndpoint>(std::move(endpoint->place)).path);
+  }
+  if (endpoint->protocol == Endpoint::Protocol::i2c) {
+    return std::make_unique<I2cBus>(std::get<FileEndpoint>(std::move(endpoint->place)).path, make_i2c_port());
   }
   return std::make_unique<ModbusBus>(std::move(*endpoint));
 }

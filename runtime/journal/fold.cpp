@@ -33,7 +33,7 @@ void fold_request(Digest& digest, const Registers& order) {
 }
 
 void fold_request(Digest& digest, const BytesAt& order) {
-  digest.add(std::uint64_t{order.offset} << 16 | order.count);
+  digest.add(word_of(order.layout) << 48 | std::uint64_t{order.offset} << 16 | order.count);
   fold_bytes(digest, order.values);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/result.hpp"
 #include "drivers/registry.hpp"
+#include "sim_backend/devices/cmis_model.hpp"
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
 #include "sim_backend/devices/line_heater_models.hpp"
@@ -20,10 +21,10 @@
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &kSimulatedHeaterBank,     &kSimulatedQontrol,
-                                &kSimulatedNicslab,    &kSimulatedWss,        &kSimulatedWaveShaper,     &kSimulatedOcs,
-                                &kSimulatedPolatisTl1, &kSimulatedCalientTl1, &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter,
-                                &kSimulatedOsa};
+constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &kSimulatedCmis,       &kSimulatedHeaterBank,
+                                &kSimulatedQontrol,    &kSimulatedNicslab,    &kSimulatedWss,        &kSimulatedWaveShaper,
+                                &kSimulatedOcs,        &kSimulatedPolatisTl1, &kSimulatedCalientTl1, &kSimulatedPhotodiodeBank,
+                                &kSimulatedPowerMeter, &kSimulatedOsa};
 
 }  // namespace
 

@@ -57,6 +57,7 @@ struct SimDeviceOptions {
   FrequencyOffset laser_trim_max{6'000};  ///< how far a laser's fine tuning goes, either way [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
   Duration register_access = std::chrono::nanoseconds{200};       ///< a block of words of a laser with a table [K]
+  std::uint32_t i2c_hertz = 400'000;                              ///< of a pluggable module's two wires
   bool wss_checksum = false;                                      ///< a WSS frames every reply as ^text$HHHH, asked so or not
   std::int32_t wss_slices = 772;                                  ///< of a WSS: 772 of 6.25 GHz or 386 of 12.5 GHz
   CircuitSwitchOptions ocs{};

@@ -2,6 +2,7 @@ loom_test(bus_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/baud_search_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/endpoint_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/module_bus_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/modbus_rtu_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/serial_bus_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tcp_bus_test.cpp

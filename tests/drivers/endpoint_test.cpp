@@ -61,6 +61,17 @@ TEST_CASE("reads_serial_options_and_keeps_the_usual_defaults") {
   CHECK(std::get<SerialEndpoint>(any->place).baud == SerialEndpoint::kAnyBaud);
 }
 
+TEST_CASE("reads_the_files_of_modules") {
+  const auto optoe = parse_endpoint("optoe:///sys/bus/i2c/devices/11-0050/eeprom");
+  REQUIRE(optoe.has_value());
+  CHECK(optoe->protocol == Endpoint::Protocol::optoe);
+  CHECK(std::get<FileEndpoint>(optoe->place).path == "/sys/bus/i2c/devices/11-0050/eeprom");
+  const auto adapter = parse_endpoint("i2c:///dev/i2c-11");
+  REQUIRE(adapter.has_value());
+  CHECK(adapter->protocol == Endpoint::Protocol::i2c);
+  CHECK(std::get<FileEndpoint>(adapter->place).path == "/dev/i2c-11");
+}
+
 TEST_CASE("names_what_is_wrong_with_an_endpoint") {
   const auto [text, word] = GENERATE(table<std::string, std::string>({
       {"", "unknown protocol"},
@@ -86,6 +97,8 @@ TEST_CASE("names_what_is_wrong_with_an_endpoint") {
       {"serial:///dev/ttyUSB0?parity=X", "'X'"},
       {"modbus-rtu:///dev/ttyUSB0?stop=3", "'3'"},
       {"modbus-rtu:///dev/ttyUSB0?speed=9600", "'speed'"},
+      {"optoe://eeprom", "absolute path"},
+      {"i2c://", "i2c:///dev/i2c-11"},
   }));
   const auto endpoint = parse_endpoint(text);
   REQUIRE_FALSE(endpoint.has_value());
@@ -98,6 +111,8 @@ TEST_CASE("makes_a_bus_without_touching_the_device") {
   CHECK(make_bus("modbus-tcp://127.0.0.1:1").has_value());
   CHECK(make_bus("tcp://127.0.0.1:1").has_value());
   CHECK(make_bus("serial:///dev/there-is-no-such-line").has_value());
+  CHECK(make_bus("optoe:///sys/there-is-no-such-module/eeprom").has_value());
+  CHECK(make_bus("i2c:///dev/there-is-no-such-adapter").has_value());
 }
 
 }  // namespace loom

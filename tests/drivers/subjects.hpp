@@ -80,9 +80,21 @@ inline std::vector<Subject> subjects() {
   return subjects;
 }
 
+/// A pluggable module advertises its times in classes from 1 ms on: the fabric promises no less.
+inline void suit(Transmitter& transmitter, std::string_view model) {
+  if (model == "cmis" || model == "sff8690") {
+    transmitter.retune_max = std::chrono::milliseconds{60};
+    transmitter.blank_max = std::chrono::milliseconds{5};
+    transmitter.enable_max = std::chrono::milliseconds{10};
+  }
+}
+
 inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
   Fabric fabric = ocs_fabric();
   const DeviceId device = device_named(fabric, subject.device);
+  if (auto* laser = std::get_if<Transmitter>(&fabric.elements[fabric.device(device).elements.front().value].kind)) {
+    suit(*laser, subject.model);
+  }
   fabric.devices[device.value].model = subject.model;
   fabric.devices[device.value].profile = subject.profile;
   SimDeviceOptions options;
