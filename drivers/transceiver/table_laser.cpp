@@ -101,6 +101,9 @@ TableLaserState TableLaserDriver::decide(Instant now) {
   if (now >= patience_since_ + patience()) {
     return TableLaserState::rest;
   }
+  if (const Duration waited = now - patience_since_; waited > profile_.settle_max) {
+    operation_.struggle(format_text("{}: {}; {} have gone by", profile_.name, sentence_of(lack), describe(waited)));
+  }
   // It moves within a microsecond or not at all: the longer that it has not, the less often it is asked.
   retry_.pause_until(now + std::max<Duration>(profile_.settle_max / 4, (now - patience_since_) / 4));
   return TableLaserState::read;

@@ -126,6 +126,23 @@ TEST_CASE("a_table_laser_that_does_not_move_is_given_up_with_what_it_reads") {
         "laser-0: reads gate open, channel 1, 0.00 dBm after gate open, channel 2, 0.00 dBm was written 3 times");
 }
 
+TEST_CASE("a_table_laser_that_is_late_says_what_it_is_waited_for") {
+  Rig rig = laser_rig();
+  rig.fire(on(0));
+  rig.model->inject(rig.now, {.kind = DeviceFaultKind::slow_settle, .factor = 100});
+  rig.driver->stage(on(1));
+  rig.driver->fire();
+  std::string said;
+  rig.run([&] {
+    said = said.empty() ? rig.driver->observe().fault : said;
+    return false;
+  });
+  CHECK(rig.driver->activity() == DriverActivity::settled);
+  CHECK(said.starts_with("laser-0: not tuned to channel 2 within 10.002 ms; 0.00"));
+  CHECK(said.ends_with(" ms have gone by"));
+  CHECK(rig.driver->observe().fault.empty());
+}
+
 TEST_CASE("a_table_laser_beside_its_channel_is_not_settled") {
   Rig rig = laser_rig();
   rig.model->inject(rig.now, {.kind = DeviceFaultKind::detune, .offset = FrequencyOffset{3'000}});
