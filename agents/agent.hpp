@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct AgentOptions {
   NodeId node;
   std::shared_ptr<const Fabric> fabric;
   std::string software;
+  FabricIdentity identity{};  ///< of the fabric, once for all agents of a process; without a digest nothing is said
+  std::string listens_at{};   ///< where agents of other hosts find this process; empty: nowhere
   Duration hello_interval = std::chrono::milliseconds{200};
   Duration heartbeat_interval = std::chrono::milliseconds{500};  ///< until a Welcome says otherwise
   Duration audit_interval = std::chrono::seconds{1};             ///< one device is read each time
@@ -72,6 +75,11 @@ class Agent {
  private:
   void start(StepContext context, const Started& started);
   void receive(StepContext context, const MessageArrived& message);
+  void judge_clock(StepContext context, const ClockJudged& judged);
+  void warn_of_clock(StepContext context) const;
+  void listen(StepContext context, const PeersListen& listening);
+  void learn(StepContext context, const PeerAddresses& addresses);
+  void turned_away(StepContext context, const Error& why);
   void receive_peer(StepContext context, const MessageArrived& message);
   void receive_operator(StepContext context, const MessageArrived& message);
   void handle(StepContext context, const Envelope& envelope);
@@ -108,7 +116,10 @@ class Agent {
   DeviceResets resets_;
   RequestsHere requests_here_;
   TrafficFolder traffic_;
-  TrafficReport sent_traffic_;  ///< the last one
+  std::optional<Error> clock_problem_;  ///< why this host's clock may time nothing new
+  std::string turned_away_because_;     ///< as it was said last
+  std::uint64_t peers_digest_ = 0;      ///< of the addresses that the controller told last
+  TrafficReport sent_traffic_;          ///< the last one
   Instant traffic_sent_at_{};
   AgentCounters counters_;
   Instant implausible_reported_{};

@@ -94,6 +94,8 @@ struct PlanRequest {
   /// the others go on. What is not named here is planned, or nothing is.
   std::vector<JobId> may_leave_out{};
   std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
+  /// How late agents have fired, as they measured it (p99.9): guards of grants are no shorter.
+  Duration fire_skew{};
 };
 
 /// One iteration of a job that its nodes repeat, every device at its worst.

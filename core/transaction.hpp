@@ -17,6 +17,7 @@ struct Registers {
   std::uint16_t address = 0;
   std::uint16_t count = 0;            ///< of a read; 0 = write
   std::vector<std::uint16_t> values;  ///< of a write
+  bool is_input = false;              ///< of a read: input registers (Modbus function 04), which nobody writes
   bool operator==(const Registers&) const = default;
 };
 

@@ -9,6 +9,8 @@
 #include "drivers/heater/nicslab.hpp"
 #include "drivers/heater/qontrol.hpp"
 #include "drivers/identified_driver.hpp"
+#include "drivers/monitor/photodiode_bank.hpp"
+#include "drivers/monitor/scpi_meter.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
@@ -18,8 +20,8 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kQontrol,
-                              &kNicslab,   &kLcosWss,    &kWaveShaper, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser,  &kTableLaser, &kHeaterBank,     &kQontrol,    &kNicslab, &kLcosWss,
+                              &kWaveShaper, &kScpiOcs,    &kPhotodiodeBank, &kPowerMeter, &kOsa};
 
 }  // namespace
 

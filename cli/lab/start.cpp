@@ -6,11 +6,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <set>
 #include <thread>
 #include <utility>
 
+#include "cli/lab/emulators.hpp"
 #include "cli/render/term.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/scenario_file.hpp"
@@ -25,12 +24,6 @@ constexpr auto kPollInterval = std::chrono::milliseconds{20};
 constexpr auto kStartPatience = std::chrono::seconds{10};
 constexpr auto kJoinPatience = std::chrono::seconds{60};
 constexpr std::string_view kController = "lightloomd";
-constexpr std::string_view kThisHost = "://127.0.0.1:";
-
-std::string port_of(const std::string& endpoint) {
-  const auto colon = endpoint.rfind(':');
-  return colon == std::string::npos ? std::string() : endpoint.substr(colon + 1);
-}
 
 std::string agents_name(std::uint32_t process) { return format_text("agents-{}", process); }
 
@@ -40,65 +33,38 @@ struct Emulator {
   std::string sentence;  ///< that says what it is
 };
 
-/// Emulated heater banks: one for every port of this host's loopback at which the inventory has filters.
-std::vector<Emulator> heaters_of(const LabRecord& lab) {
+/// Whatever it stands for, the scenario says: ports and rings, times, profiles, serial numbers.
+Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
   const Fabric& fabric = *lab.scenario.fabric;
-  std::map<std::string, std::string> endpoint_of_port;
-  for (const Device& device : fabric.devices) {
-    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
-    if (device.role == DeviceRole::filter && endpoint.contains(kThisHost) && !is_emulated_switch(fabric, device)) {
-      endpoint_of_port.emplace(port_of(endpoint), endpoint);
-    }
+  const Device& first = fabric.device(place.devices.front());
+  std::vector<std::string> command{program_folder() + "/lightloom-emulate",
+                                   std::string(place.program),
+                                   "--port",
+                                   place.port,
+                                   "--scenario",
+                                   lab.scenario_path,
+                                   "--seed",
+                                   std::to_string(first.id.value + 1),
+                                   "--light-log",
+                                   lab.files.light_log(first)};
+  std::string names;
+  for (const BusId bus : place.buses) {
+    command.insert(command.end(), {"--bus", fabric.buses[bus.value].name});
   }
-  std::vector<Emulator> heaters;
-  for (const auto& [port, endpoint] : endpoint_of_port) {
-    heaters.push_back({{"heater-" + port, {program_folder() + "/lightloom-emulate", "heater", "--port", port}},
-                       port,
-                       "  emulated heater bank at " + endpoint});
+  for (const DeviceId device : place.devices) {
+    names += (names.empty() ? "" : ", ") + fabric.device(device).name;
   }
-  return heaters;
-}
-
-/// An emulator of a switch, of the size and slowness that the fabric gives it.
-Result<Emulator> switch_of(const LabRecord& lab, const Device& device, const std::string& port) {
-  const Element& element = lab.scenario.fabric->element(device.elements.front());
-  const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind);
-  const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind);
-  if (wss == nullptr && ocs == nullptr) {
-    return fail(ErrorCode::unsupported, device.name + " is on a tcp:// bus of this host; only switches are emulated there");
-  }
-  const std::string kind = wss != nullptr ? "wss" : "ocs";
-  const Duration settle = wss != nullptr ? wss->settle_max : ocs->settle_max;
-  return Emulator{{format_text("{}-{}", kind, port),
-                   {program_folder() + "/lightloom-emulate", kind, "--port", port, "--inputs", std::to_string(element.inputs),
-                    "--outputs", std::to_string(element.outputs), "--settle-us",
-                    std::to_string(settle / std::chrono::microseconds{1}), "--seed", std::to_string(device.id.value + 1),
-                    "--light-id", std::to_string(device.id.value), "--light-log", lab.files.light_log(device)}},
-                  port,
-                  format_text("  emulated {} at tcp://127.0.0.1:{}", device.name, port)};
+  return {{place.name(), std::move(command)}, place.port, format_text("  emulated {} at {}", names, place.endpoint)};
 }
 
 Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
-  std::vector<Emulator> emulators = heaters_of(lab);
-  const Fabric& fabric = *lab.scenario.fabric;
-  std::vector<std::pair<std::string, std::string>> device_of_port;
-  for (const Device& device : fabric.devices) {
-    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
-    if (!is_emulated_switch(fabric, device)) {
-      continue;
-    }
-    const std::string port = port_of(endpoint);
-    const auto known = std::ranges::find(device_of_port, port, &std::pair<std::string, std::string>::first);
-    if (known != device_of_port.end()) {
-      return fail(ErrorCode::invalid_config,
-                  format_text("{} and {} are both at {}; a port has one switch", known->second, device.name, endpoint));
-    }
-    device_of_port.emplace_back(port, device.name);
-    auto emulator = switch_of(lab, device, port);
-    if (!emulator) {
-      return std::unexpected(emulator.error());
-    }
-    emulators.push_back(std::move(*emulator));
+  const auto places = emulated_places(*lab.scenario.fabric);
+  if (!places) {
+    return std::unexpected(places.error());
+  }
+  std::vector<Emulator> emulators;
+  for (const EmulatedPlace& place : *places) {
+    emulators.push_back(emulator_at(lab, place));
   }
   return emulators;
 }
@@ -223,7 +189,7 @@ std::vector<std::string> files_of(const LabRecord& lab) {
     add(files, lab.files.agents_metrics(process), {"", ".new"});
   }
   for (const Device& device : lab.scenario.fabric->devices) {
-    if (is_emulated_switch(*lab.scenario.fabric, device)) {
+    if (is_emulated(*lab.scenario.fabric, device)) {
       add(files, lab.files.light_log(device), {""});
     }
   }
@@ -268,6 +234,12 @@ Result<Scenario> load_for_lab(const std::string& path) {
       print_note(to_string(error));
     }
     return fail(ErrorCode::invalid_config, path + " has errors");
+  }
+  if (is_on_several_hosts(*scenario.value)) {
+    return fail(ErrorCode::unsupported,
+                format_text("{} is on {} hosts beside the controller's; a lab has all its processes on this one", path,
+                            scenario.value->agents.hosts.size()),
+                "lightloomd --scenario SCENARIO here, and lightloom-agent --host HOST --keys FILE on each (docs/hosts.md)");
   }
   return std::move(*scenario.value);
 }

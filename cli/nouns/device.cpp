@@ -111,7 +111,8 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
     if (!setpoint) {
       return give_up(setpoint.error());
     }
-    ask.setpoint = std::move(*setpoint);
+    ask.setpoint = std::move(setpoint->setpoint);
+    ask.heaters = std::move(setpoint->heaters);
   }
   const auto reply = connection->ask(std::move(ask));
   if (!reply) {
@@ -155,7 +156,8 @@ void add_device(CLI::App& app, CommandLine& line) {
   CLI::App* set = group.add_subcommand("set", "Give a setpoint by hand; it holds until --clear");
   set->add_option("DEVICE", options.device, "The device's number")->required();
   set->add_option("KEY=VALUE", options.words,
-                  "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz; wavelength_switch: "
+                  "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz volts.K=2.5V; "
+                  "wavelength_switch: "
                   "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT");
   set->add_flag("--clear", options.clear, "The plan decides again");
   add_change_flags(*set, line, options.wait);

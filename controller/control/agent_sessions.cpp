@@ -112,12 +112,31 @@ bool AgentSessions::are_all_known() const {
   });
 }
 
+void AgentSessions::turn_away(NodeId node, Error why, EffectSink& sink) {
+  AgentSession& session = sessions_[node.value];
+  if (session.turned_away != why.message) {
+    Alarm alarm;
+    alarm.code = AlarmCode::agent_duplicate;
+    alarm.node = node;
+    alarm.evidence = format_text("node {} was turned away: {}", node.value, why.message);
+    alarm.next_command = why.next_command;
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+  }
+  session.turned_away = why.message;
+  send(node, Unwelcome{std::move(why)}, sink);
+}
+
 Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
   Greeting greeting;
   greeting.is_new_incarnation = session.boot_id != hello.boot_id;
   session.on(AgentSessionTrigger::hello, facts_.now);
   alarms_.clear(AlarmCode::agent_dead, node);
+  alarms_.clear(AlarmCode::clock_unsynchronised, node);  // an agent that still has reason says so again when it is welcomed
+  if (!session.turned_away.empty()) {
+    session.turned_away.clear();
+    alarms_.clear(AlarmCode::agent_duplicate, node);
+  }
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
   if (keep_own_latch(session, hello.own_latch)) {

@@ -46,6 +46,7 @@ class Controller {
   Revision confirmed() const { return confirmed_.revision(); }
   std::shared_ptr<const PlanResult> confirmed_plan() const { return confirmed_.present(); }
   const std::deque<CommitReport>& history() const { return commits_.history(); }
+  OperatorReply answer(const Query& query) const { return reports_.answer(query); }
   const Jobs& jobs() const { return jobs_; }
   const Intent& intent() const { return desired_.intent(); }
   const DriftWatch& drift() const { return reconciler_.drift(); }
@@ -62,6 +63,7 @@ class Controller {
   void on(const AppendFailed& failed, EffectSink& sink);
   void on(const Planned& planned, EffectSink& sink);
   void on(const KeysChanged& changed, EffectSink& sink);
+  void on(const ClockJudged& judged, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void sweep(EffectSink& sink);
 
@@ -72,6 +74,7 @@ class Controller {
   AuditTrail audit_;
   AlarmBoard alarms_;
   Refusals refusals_;
+  std::optional<AlarmId> clock_alarm_;    ///< this host's clock may time no commit
   std::optional<AlarmId> keyring_alarm_;  ///< the keyring file cannot be taken over
   DeviceReadings readings_;
   AgentSessions sessions_;

@@ -234,7 +234,7 @@ class Lowering {
         });
       }
       if (whole.stage->transmit == Transmit::grants) {
-        std::vector<GrantMap> maps = grant_maps(fabric_, *whole.job, *whole.stage, circuits);
+        std::vector<GrantMap> maps = grant_maps(fabric_, *whole.job, *whole.stage, circuits, request_.fire_skew);
         for (std::size_t rank = 0; rank < maps.size(); ++rank) {
           maps_[whole.job->nodes[rank].value] = std::move(maps[rank]);
         }

@@ -24,6 +24,7 @@ struct LowerRequest {
   std::vector<Circuit> lingering{};  ///< of the base; nobody wants it, and nobody can put it out
   std::vector<ElementId> lost{};     ///< of `frozen`, ascending: nobody knows how they are
   std::vector<ElementId> darken{};   ///< transmitters, ascending, whose light goes dark for this revision although it stays
+  Duration fire_skew{};              ///< measured: guards of grants are no shorter
   std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
 };
 

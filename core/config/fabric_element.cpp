@@ -42,10 +42,8 @@ Transmitter read_transmitter(YamlMap& map) {
   transmitter.retune_max = map.duration("retune_max", kDeviceTime, transmitter.retune_max);
   transmitter.blank_max = map.duration("blank_max", kDeviceTime, transmitter.blank_max);
   transmitter.enable_max = map.duration("enable_max", kDeviceTime, transmitter.enable_max);
-  transmitter.reply_max =
-      map.duration("reply_max", {std::chrono::milliseconds{1}, std::chrono::seconds{10}}, transmitter.reply_max);
-  static const std::vector<std::string> kTunes{"dark", "lit"};
-  transmitter.tunes = map.word("tunes", kTunes, std::size_t{0}).value_or(0) == 1 ? Tunes::lit : Tunes::dark;
+  static const std::vector<std::string> kTunes{"dark", "blanked", "lit"};  // in the order of Tunes
+  transmitter.tunes = static_cast<Tunes>(map.word("tunes", kTunes, std::size_t{0}).value_or(0));
   check_signal_width(map, transmitter.signal_width, transmitter.channels);
   return transmitter;
 }

@@ -53,10 +53,13 @@ Result<void> set_option(std::string_view text, SerialEndpoint& endpoint, std::st
   const std::size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? std::string_view{} : option.substr(equals + 1);
-  if (key == "baud") {
+  if (key == "baud" && value == "auto" && text.starts_with("serial://")) {
+    endpoint.baud = SerialEndpoint::kAnyBaud;
+  } else if (key == "baud") {
     const std::optional<int> baud = number_of(value);
     if (!baud || std::find(kBauds.begin(), kBauds.end(), *baud) == kBauds.end()) {
-      return wrong(text, format_text("baud '{}' is not one of 1200, 2400, 4800, 9600 ... 921600", value));
+      return wrong(text,
+                   format_text("baud '{}' is not one of 1200, 2400, 4800, 9600 ... 921600, nor auto on serial://", value));
     }
     endpoint.baud = *baud;
   } else if (key == "parity") {

@@ -16,8 +16,9 @@ struct TcpEndpoint {
 };
 
 struct SerialEndpoint {
+  static constexpr int kAnyBaud = 0;
   std::string device;
-  int baud = 9600;
+  int baud = 9600;    ///< or kAnyBaud, as `baud=auto` says: the bus searches (drivers/bus/baud_search.hpp)
   char parity = 'N';  ///< N, E, O
   int stop_bits = 1;
 };

@@ -19,9 +19,17 @@
 namespace loom {
 namespace {
 
-BusReply failed(const Error& error) {
+/// `late`: why nothing came in time.
+BusReply failed(const Error& error, std::string late) {
   const bool is_late = error.code == ErrorCode::timed_out;
-  return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::string{} : error.message};
+  return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::move(late) : error.message};
+}
+
+/// Of a reply that is not whole.
+std::string missing_of(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
+  return bytes.empty()           ? std::string("silence")
+         : frame.reply_bytes > 0 ? format_text("{} of {} bytes came", bytes.size(), frame.reply_bytes)
+                                 : format_text("{} bytes came, and no end", bytes.size());
 }
 
 std::unexpected<Error> gone() {
@@ -113,7 +121,7 @@ BusReply connection_is_gone(const std::string& where) {
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
   constexpr std::size_t kPart = 4096;
   if (const Result<void> sent = write_all(descriptor, frame.request, until); !sent) {
-    return failed(sent.error());
+    return failed(sent.error(), "its request could not be sent");
   }
   BusReply reply;
   if (frame.reply_bytes == 0 && frame.terminator.empty()) {
@@ -125,13 +133,14 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
-      BusReply failure = failed(part.error());
+      BusReply failure = failed(part.error(), missing_of(frame, reply.bytes));
       failure.bytes = std::move(reply.bytes);
       return failure;
     }
     reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
     if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
-      return {BusStatus::timeout, 0, {}, std::move(reply.bytes), {}};
+      std::string missing = missing_of(frame, reply.bytes);
+      return {BusStatus::timeout, 0, {}, std::move(reply.bytes), std::move(missing)};
     }
   }
   const std::size_t whole = whole_reply(frame, reply.bytes);

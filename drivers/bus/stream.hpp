@@ -41,7 +41,8 @@ BusReply connection_is_gone(const std::string& where);
 
 /// Says the request and hears its reply: reply_bytes, or up to the terminator (kept in the reply; of many lines, that of the
 /// last one), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator.
-/// A drip does not stretch `until`. What was read of a reply that is none is kept in it: some devices complain unasked.
+/// A drip does not stretch `until`. What was read of a reply that is none is kept in it: some devices complain unasked. Every
+/// failure has a cause: silence, how much came, errno.
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until);
 
 }  // namespace loom

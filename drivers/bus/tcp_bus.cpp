@@ -9,7 +9,7 @@ namespace loom {
 BusReply TcpBus::execute(const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
   if (frame == nullptr) {
-    return {BusStatus::exception, 1, {}, {}};
+    return {BusStatus::exception, 1, {}, {}, connection_.where() + ": a connection carries frames only"};
   }
   const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kUsualDeadline);
   if (connection_.is_open() && !connection_.is_fresh()) {
@@ -25,7 +25,7 @@ BusReply TcpBus::execute(const Transaction& transaction) {
   }
   BusReply reply = exchange_frame(connection_.descriptor(), *frame, until);
   if (reply.status != BusStatus::ok) {
-    reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", connection_.where(), reply.cause);
+    reply.cause = format_text("{}: {}", connection_.where(), reply.cause);
     connection_.close();
   }
   reply.connection = connection_.number();

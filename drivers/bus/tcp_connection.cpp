@@ -36,7 +36,10 @@ Resolved resolve(const TcpEndpoint& endpoint) {
   if (failure != 0) {
     found = nullptr;
   }
-  return {{found, freeaddrinfo}, failure == 0 ? std::string{} : gai_strerror(failure)};
+  return {{found, freeaddrinfo},
+          failure == 0            ? std::string{}
+          : failure == EAI_SYSTEM ? describe_errno(errno)
+                                  : std::string(gai_strerror(failure))};
 }
 
 /// Waits for a connection under way. Ok, timeout or lost, and then errno says why.
@@ -78,10 +81,10 @@ BusReply TcpConnection::open(Instant until) {
       setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
       return reply;
     }
-    why = reply.status == BusStatus::timeout ? std::string{} : describe_errno(errno);
+    why = reply.status == BusStatus::timeout ? std::string("it takes no connection") : describe_errno(errno);
     close();
   }
-  reply.cause = why.empty() ? why : format_text("{}: {}", where(), why);
+  reply.cause = format_text("{}: {}", where(), why);
   return reply;
 }
 

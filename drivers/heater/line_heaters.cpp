@@ -15,9 +15,6 @@ constexpr unsigned kRounds = 3;          ///< of writing that measurement did no
 constexpr unsigned kIntroductions = 16;  ///< an operation, one after each exchange that failed
 constexpr std::size_t kShown = 40;       ///< characters of a line in a sentence
 
-constexpr std::int32_t kOpenFromMillivolts = 200;  ///< below it currents are too small to tell anything [K]
-constexpr double kOpenBelow = 0.1;                 ///< of the current that heater_ohm lets expect [K]
-
 constexpr ProcedureRow<LineHeaterState> kTable[] = {
     // state                        exchange         then                 uncertain
     {LineHeaterState::rest, Exchange::none, LineHeaterState::rest, LineHeaterState::rest},
@@ -38,7 +35,7 @@ bool is_refused(const LineAnswer& answer) {
 }  // namespace
 
 LineHeatersDriver::LineHeatersDriver(LineHeaterProfile profile)
-    : ReadBackDriver(std::move(profile), kTable), channels_(profile_.rings.size()) {
+    : ReadBackDriver(std::move(profile), kTable), heaters_(profile_.rings, profile_.accuracy_millivolts) {
   target_.reserve(profile_.rings.size());  // fire() copies without allocating
   operation_.observation().proof = Proof::device;
 }
@@ -67,18 +64,7 @@ void LineHeatersDriver::begin() {
   complaint_.clear();
   others_complaint_.clear();
   proves_ = operation_.is_audit();
-  begin_pass(true);
-}
-
-/// What was measured is forgotten: of all channels, or of those that shall be hot.
-void LineHeatersDriver::begin_pass(bool all) {
-  for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
-    channels_[channel].is_written = false;
-    if (all || is_hot(channel)) {
-      channels_[channel].millivolts.reset();
-      channels_[channel].microamperes.reset();
-    }
-  }
+  heaters_.begin_pass();
 }
 
 Instant LineHeatersDriver::ready_at() const {
@@ -93,14 +79,11 @@ LineHeaterState LineHeatersDriver::decide(Instant now) {
   if (const auto introduction = next_introduction()) {
     return *introduction;
   }
-  const bool is_written = std::ranges::any_of(channels_, &Channel::is_written);
-  if (const auto reading = is_written ? std::nullopt : next_reading()) {
-    return *reading;
+  if (heaters_.has_written()) {
+    return next_change(now);
   }
-  if (!is_written && (operation_.is_audit() || lost())) {
-    return LineHeaterState::rest;
-  }
-  return next_change(now);
+  const LineHeaterState reading = read_next();
+  return reading != LineHeaterState::rest || operation_.is_audit() || lost() ? reading : next_change(now);
 }
 
 std::optional<LineHeaterState> LineHeatersDriver::next_introduction() const {
@@ -110,101 +93,42 @@ std::optional<LineHeaterState> LineHeatersDriver::next_introduction() const {
   return introduced_ ? LineHeaterState::count : LineHeaterState::introduce;
 }
 
-/// Cold channels first, then the currents of hot ones, and the volts of hot ones last: a device that loses its power during a
-/// pass is cold from then on, so that the last of these readings tells it.
-std::optional<LineHeaterState> LineHeatersDriver::next_reading() {
-  const auto find = [this](bool hot, auto member) {
-    for (channel_ = 0; channel_ < channels_.size(); ++channel_) {
-      if (is_hot(channel_) == hot && !(channels_[channel_].*member)) {
-        return true;
-      }
-    }
-    return false;
-  };
-  if (find(false, &Channel::millivolts)) {
-    return LineHeaterState::reading_volts;
+/// Rest: everything is read.
+LineHeaterState LineHeatersDriver::read_next() {
+  const auto reading = heaters_.next_reading(target_, proves_ && !profile_.dialect->reads_both);
+  if (!reading) {
+    return LineHeaterState::rest;
   }
-  if (proves_ && !profile_.dialect->reads_both && find(true, &Channel::microamperes)) {
-    return LineHeaterState::reading_current;
-  }
-  return find(true, &Channel::millivolts) ? std::optional(LineHeaterState::reading_volts) : std::nullopt;
+  channel_ = reading->channel;
+  return reading->is_current ? LineHeaterState::reading_current : LineHeaterState::reading_volts;
 }
 
 /// Every channel has been read, or some have been written since.
 LineHeaterState LineHeatersDriver::next_change(Instant now) {
-  const auto differs = [this](const Channel& channel) {
-    return must_write(static_cast<std::size_t>(&channel - channels_.data()));
-  };
-  const bool has_written = std::ranges::any_of(channels_, &Channel::is_written);
-  const auto next = std::ranges::find_if(channels_, differs);
-  if (next != channels_.end()) {
-    channel_ = static_cast<std::size_t>(next - channels_.begin());
-    if (profile_.dialect->bounds_channels && !next->is_limited) {
+  if (const auto next = heaters_.next_write(target_)) {
+    channel_ = *next;
+    if (profile_.dialect->bounds_channels && !heaters_.is_limited(channel_)) {
       return LineHeaterState::limit;
     }
-    rounds_ += has_written ? 0 : 1;
+    rounds_ += heaters_.has_written() ? 0 : 1;
     return rounds_ <= kRounds ? LineHeaterState::write : LineHeaterState::rest;
   }
-  if (has_written) {
+  if (heaters_.has_written()) {
     if (now < soaked_at_) {
       return LineHeaterState::soak;
     }
     proves_ = true;
-    begin_pass(true);
+    heaters_.begin_pass();
   } else if (!std::exchange(proves_, true)) {
-    begin_pass(false);
+    heaters_.begin_pass_of_hot(target_);
   }
-  return next_reading().value_or(LineHeaterState::rest);
-}
-
-/// Where the ring of `channel` is as with `millivolts`, as far as light can tell.
-bool LineHeatersDriver::stands_at(std::size_t channel, std::int32_t millivolts) const {
-  const RingFilter& ring = profile_.rings[channel];
-  const std::int32_t read = channels_[channel].millivolts.value_or(0);
-  return millivolts == 0
-             ? std::abs(read) <= kHeaterOffMillivolts
-             : magnitude(resonance_at(ring, read) - resonance_at(ring, millivolts)).mhz <= ring.fwhm.mhz / kRingWidthParts;
-}
-
-/// What was set and measures right stays; so does what measures like it, as nobody knows what it was set to.
-bool LineHeatersDriver::must_write(std::size_t channel) const {
-  const Channel& now = channels_[channel];
-  const std::int32_t wanted = target_[channel].millivolts;
-  if (now.is_written) {
-    return false;
-  }
-  const bool is_set = now.commanded
-                          ? *now.commanded == wanted
-                          : wanted == 0 || std::abs(now.millivolts.value_or(0) - wanted) <= profile_.accuracy_millivolts;
-  return !is_set || !stands_at(channel, wanted);
-}
-
-bool LineHeatersDriver::agrees() const {
-  for (std::size_t channel = 0; channel < target_.size(); ++channel) {
-    if (must_write(channel)) {
-      return false;
-    }
-  }
-  return !target_.empty();
+  return read_next();
 }
 
 std::optional<HeaterVoltage> LineHeatersDriver::lost() const {
-  return rounds_ > 0 ? std::nullopt
-                     : find_lost([this](const HeaterVoltage& held) { return stands_at(held.channel, held.millivolts); });
-}
-
-std::string LineHeatersDriver::open_heater() const {
-  for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
-    const Channel& read = channels_[channel];
-    const double ohm = profile_.rings[channel].heater_ohm;
-    const std::int32_t millivolts = read.millivolts.value_or(0);
-    const double expected = millivolts * 1e-3 / ohm;
-    if (read.microamperes && millivolts >= kOpenFromMillivolts && *read.microamperes * 1e-6 < kOpenBelow * expected) {
-      return format_text("heater open on channel {}: {} mV and {} uA measured, {} expected through {} ohm", channel, millivolts,
-                         *read.microamperes, microampere_text(expected), std::llround(ohm));
-    }
-  }
-  return {};
+  return rounds_ > 0
+             ? std::nullopt
+             : find_lost([this](const HeaterVoltage& held) { return heaters_.stands_at(held.channel, held.millivolts); });
 }
 
 void LineHeatersDriver::conclude() {
@@ -214,27 +138,15 @@ void LineHeatersDriver::conclude() {
   } else if (gone) {
     give_up(format_text(
         "channel {} reads {} mV, held {} mV before (did its power go?); nothing was written: light may pass it still",
-        gone->channel, channels_[gone->channel].millivolts.value_or(0), gone->millivolts));
-  } else if (const std::string open = open_heater(); !open.empty()) {
+        gone->channel, heaters_.millivolts(gone->channel), gone->millivolts));
+  } else if (const std::string open = heaters_.open_heater(); !open.empty()) {
     give_up(open);
-  } else if (!operation_.is_audit() && !agrees()) {
-    std::size_t channel = 0;
-    while (channel + 1 < channels_.size() && !must_write(channel)) {
-      ++channel;
-    }
-    give_up(format_text("channel {} reads {} mV after {} mV was set {} times", channel,
-                        channels_[channel].millivolts.value_or(0), target_[channel].millivolts, kRounds));
+  } else if (const auto wrong = heaters_.next_write(target_); wrong && !operation_.is_audit()) {
+    give_up(format_text("channel {} reads {} mV after {} mV was set {} times", *wrong, heaters_.millivolts(*wrong),
+                        target_[*wrong].millivolts, kRounds));
   } else {
-    const bool is_as_wanted = agrees();
-    std::vector<HeaterVoltage> held = target_;
-    held.resize(channels_.size());
-    for (std::size_t channel = 0; channel < held.size(); ++channel) {
-      const std::int32_t read = channels_[channel].millivolts.value_or(0);
-      const bool stands = channel < target_.size() && stands_at(channel, target_[channel].millivolts);
-      held[channel] = stands ? target_[channel] : HeaterVoltage{channel, read};
-    }
-    last_verified_.see(std::move(held));
-    operation_.finish(is_as_wanted);
+    last_verified_.see(heaters_.held(target_));
+    operation_.finish(heaters_.agrees(target_));
     if (!others_complaint_.empty()) {
       operation_.struggle(format_text("{}: {}", profile_.name, others_complaint_));
     }
@@ -277,7 +189,7 @@ std::string LineHeatersDriver::misread(const BusReply& reply) const {
 void LineHeatersDriver::note(const std::vector<LineComplaint>& complaints) {
   for (const LineComplaint& each : complaints) {
     const std::size_t first = profile_.dialect->first_channel + profile_.first_ring;
-    const bool is_ours = each.channel >= first && each.channel < first + channels_.size();
+    const bool is_ours = each.channel >= first && each.channel < first + heaters_.size();
     if (each.kind == LineComplaint::Kind::broken && is_ours) {
       complaint_ = format_text("{} on channel {} (error {})", each.meaning, each.channel - first, each.code);
     } else if (each.kind == LineComplaint::Kind::broken) {
@@ -285,7 +197,7 @@ void LineHeatersDriver::note(const std::vector<LineComplaint>& complaints) {
                                       each.channel, each.code);
     } else if (each.kind == LineComplaint::Kind::restarted) {
       forget();
-      begin_pass(true);
+      heaters_.begin_pass();
     }
   }
 }
@@ -314,8 +226,11 @@ Answer LineHeatersDriver::absorb(Instant now, const BusReply& reply) {
     case LineHeaterState::reading_current:
       return absorb_reading(now, answer);
     case LineHeaterState::limit:
-      channels_[channel_].is_limited = answer.is_done || is_refused(answer);  // some have no such bound
-      return channels_[channel_].is_limited ? Answer::understood : Answer::none;
+      if (!answer.is_done && !is_refused(answer)) {  // some have no such bound
+        return Answer::none;
+      }
+      heaters_.keep_limit(channel_);
+      return Answer::understood;
     default:
       break;
   }
@@ -346,7 +261,7 @@ Answer LineHeatersDriver::absorb_introduction(const LineAnswer& answer) {
 
 /// A device that does not know the question is taken at its rings' word: it refuses the channels that it has not.
 Answer LineHeatersDriver::absorb_count(const LineAnswer& answer) {
-  const std::size_t needed = profile_.first_ring + channels_.size();
+  const std::size_t needed = profile_.first_ring + heaters_.size();
   if (answer.channels && *answer.channels < needed) {
     give_up(format_text("it has {} channels, its rings need {}", *answer.channels, needed));
     return Answer::ended;
@@ -356,31 +271,20 @@ Answer LineHeatersDriver::absorb_count(const LineAnswer& answer) {
 }
 
 Answer LineHeatersDriver::absorb_reading(Instant now, const LineAnswer& answer) {
-  Channel& channel = channels_[channel_];
   const bool asked_volts = state_ == LineHeaterState::reading_volts;
   if ((asked_volts && !answer.volts) || ((!asked_volts || profile_.dialect->reads_both) && !answer.amperes)) {
     return Answer::none;
   }
-  if (answer.amperes) {
-    channel.microamperes = static_cast<std::int32_t>(std::lround(*answer.amperes * 1e6));
-  }
-  if (answer.volts) {
-    channel.millivolts = static_cast<std::int32_t>(std::lround(*answer.volts * 1e3));
-  }
-  if (std::ranges::all_of(channels_, [](const Channel& each) { return each.millivolts.has_value(); })) {
-    auto& millivolts = operation_.reading<FilterObservation>().millivolts;
-    millivolts.clear();
-    for (const Channel& each : channels_) {
-      millivolts.push_back(*each.millivolts);
-    }
+  heaters_.keep(channel_, answer.volts, answer.amperes);
+  if (auto millivolts = heaters_.all_millivolts()) {
+    operation_.reading<FilterObservation>().millivolts = std::move(*millivolts);
     operation_.observation().read_at = now;
   }
   return Answer::understood;
 }
 
 void LineHeatersDriver::mark_written(Instant now, std::optional<std::int32_t> commanded) {
-  channels_[channel_].is_written = true;
-  channels_[channel_].commanded = operation_.is_overtaken() ? std::nullopt : commanded;  // target_ is another one by then
+  heaters_.keep_write(channel_, operation_.is_overtaken() ? std::nullopt : commanded);  // target_ is another one by then
   soaked_at_ = now + profile_.settle_max;
 }
 
@@ -402,10 +306,7 @@ void LineHeatersDriver::mark_uncertain(Instant now, const BusReply& reply) {
 
 void LineHeatersDriver::forget() {
   introduced_ = counted_ = false;
-  for (Channel& channel : channels_) {
-    channel.is_limited = false;
-    channel.commanded.reset();
-  }
+  heaters_.forget_commands();
 }
 
 LineHeaterProfile line_heater_profile(const Fabric& fabric, const Device& device, const LineHeaterDialect& dialect) {

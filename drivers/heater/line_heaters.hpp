@@ -14,6 +14,7 @@
 #include "core/fabric/fabric.hpp"
 #include "core/observation.hpp"
 #include "drivers/heater/heater_law.hpp"
+#include "drivers/heater/measured_heaters.hpp"
 #include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
 
@@ -94,14 +95,6 @@ class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHea
   Duration lead(const Setpoint& setpoint) const override;
 
  private:
-  struct Channel {
-    std::optional<std::int32_t> millivolts;    ///< as measured in this pass
-    std::optional<std::int32_t> microamperes;  ///< likewise
-    std::optional<std::int32_t> commanded;     ///< what it was set to last and took; none: nobody knows
-    bool is_written = false;                   ///< in this round, or may have been
-    bool is_limited = false;                   ///< in the device, since it was last introduced
-  };
-
   std::vector<HeaterVoltage> held_by(const Setpoint& setpoint) const override;
   void begin() override;
   LineHeaterState resolve(LineHeaterState state, Instant now) override;
@@ -116,7 +109,7 @@ class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHea
 
   LineHeaterState decide(Instant now);
   std::optional<LineHeaterState> next_introduction() const;
-  std::optional<LineHeaterState> next_reading();
+  LineHeaterState read_next();
   LineHeaterState next_change(Instant now);
   LineQuestion asked() const;
   Answer absorb_introduction(const LineAnswer& answer);
@@ -124,15 +117,9 @@ class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHea
   Answer absorb_reading(Instant now, const LineAnswer& answer);
   void mark_written(Instant now, std::optional<std::int32_t> commanded);
   void note(const std::vector<LineComplaint>& complaints);
-  void begin_pass(bool all);
-  bool is_hot(std::size_t channel) const { return target_.size() > channel && target_[channel].millivolts > 0; }
-  bool stands_at(std::size_t channel, std::int32_t millivolts) const;
-  bool must_write(std::size_t channel) const;
-  bool agrees() const;
-  std::string open_heater() const;
   std::optional<HeaterVoltage> lost() const;
 
-  std::vector<Channel> channels_;
+  MeasuredHeaters heaters_;
   std::size_t channel_ = 0;       ///< of the state, among the rings
   bool introduced_ = false;       ///< who it is, since it was last out of reach; answers are in step
   bool counted_ = false;          ///< it has channels for all rings

@@ -23,6 +23,8 @@ class StateFolder {
   std::string operator_key() const { return keys() + "/operator"; }
   std::string agents_key(std::uint32_t process) const { return format_text("{}/agents-{}", keys(), process); }
   std::string keyring() const { return keys() + "/keyring"; }
+  /// Which host has which agent process: a line each, `PROCESS NAME`. Only where the scenario has hosts.
+  std::string hosts() const { return keys() + "/hosts"; }
   std::string controller_journal() const { return state_ + "/controller.db"; }
   std::string agents_journal(std::uint32_t process) const { return format_text("{}/agents-{}.db", state_, process); }
   std::string light_log(std::uint32_t process) const { return format_text("{}/agents-{}.light", state_, process); }
@@ -32,7 +34,7 @@ class StateFolder {
   std::string agents_address(std::uint32_t process) const { return format_text("{}/agents-{}.address", state_, process); }
   /// What a recording controller heard, of all its incarnations.
   std::string tape() const { return state_ + "/controller.tape"; }
-  /// Of an emulated switch.
+  /// Of the emulator of which this is the first device.
   std::string light_log(const Device& device) const { return format_text("{}/{}.light", state_, device.name); }
   /// One line: the address that the controller is bound to, written when it is.
   std::string address() const { return state_ + "/controller.address"; }
@@ -51,6 +53,8 @@ class StateFolder {
   /// from the nodes of an agent's key, which follow the scenario. A key that was revoked stays so, a role that was changed too.
   /// Errors: storage, refused, malformed (files of another hand).
   Result<void> make_keys(const Scenario& scenario) const;
+  /// The agent process of a host, as make_keys() noted it. Errors: not_found, naming the hosts that are known.
+  Result<std::uint32_t> process_of(const std::string& host) const;
   /// Errors: unreachable (no controller has written it).
   Result<std::string> read_address() const;
   /// Of an agent process. Errors: unreachable (it has not written it).
@@ -59,16 +63,5 @@ class StateFolder {
  private:
   std::string state_;
 };
-
-struct NodeSpan {
-  std::uint32_t first = 0;
-  std::uint32_t end = 0;  ///< exclusive
-};
-
-/// Does the device lie on a TCP port of this host's loopback? A lab emulates it there.
-bool is_emulated_switch(const Fabric& fabric, const Device& device);
-
-/// The nodes that one agent process hosts.
-NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process);
 
 }  // namespace loom

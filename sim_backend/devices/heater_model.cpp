@@ -28,10 +28,22 @@ OpticalState HeaterModel::light(Instant at) const {
   light.resonances.reserve(rings_.size());
   const bool dead = has_fault(DeviceFaultKind::fail, at);
   for (std::size_t i = 0; i < rings_.size(); ++i) {
-    const Frequency resonance = dead ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
+    const bool is_cold = dead || faults().is_open(static_cast<std::uint16_t>(i), at);
+    const Frequency resonance = is_cold ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
     light.resonances.push_back(resonance + detuning(at, static_cast<std::uint16_t>(i), false));
   }
   return light;
+}
+
+/// Each ring is as warm as the one before it should be.
+void HeaterModel::misroute(OpticalState& state) const {
+  const RingLight told = std::get<RingLight>(state);
+  auto& light = std::get<RingLight>(state);
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    const std::size_t before = (i + rings_.size() - 1) % rings_.size();
+    const FrequencyOffset shift = told.resonances[before] - rings_.filter(before).cold_resonance;
+    light.resonances[i] = rings_.filter(i).cold_resonance + shift;
+  }
 }
 
 void HeaterModel::append_breakpoints(Instant from, std::vector<Instant>& instants) const {
@@ -53,7 +65,9 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
   const std::size_t request_bytes = reads ? 8 : 9 + 2 * count;
   const Instant at = now + service_time(request_bytes, 0);
   BusReply reply;
-  if (has_fault(DeviceFaultKind::fail, now) && !board_.status) {
+  if (registers->is_input) {
+    reply = {BusStatus::exception, kIllegalFunction, {}, {}};
+  } else if (has_fault(DeviceFaultKind::fail, now) && !board_.status) {
     reply = {BusStatus::exception, kDeviceFailure, {}, {}};
   } else if (reads) {
     reply = read(now, *registers);

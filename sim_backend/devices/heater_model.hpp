@@ -23,6 +23,7 @@ class HeaterModel final : public SimulatedDevice {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
 
  private:
   BusReply read(Instant now, const Registers& registers) const;

@@ -52,7 +52,7 @@ std::string_view trimmed(std::string_view text) {
 
 OcsModel::OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options)
     : SimulatedDevice(device.id, options),
-      serial_(std::to_string(100'000 + device.id.value)),
+      serial_(device.serial.empty() ? std::to_string(100'000 + device.id.value) : device.serial),
       size_{element.inputs, element.outputs},
       settle_max_(std::get<OpticalCircuitSwitch>(element.kind).settle_max),
       outputs_(element.inputs, -1) {}

@@ -10,6 +10,8 @@
 #include "sim_backend/devices/itla_model.hpp"
 #include "sim_backend/devices/line_heater_models.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/photodiode_model.hpp"
+#include "sim_backend/devices/scpi_meter_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
 #include "sim_backend/devices/wss/waveshaper_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
@@ -17,8 +19,9 @@
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla,    &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedQontrol,
-                                &kSimulatedNicslab, &kSimulatedWss,        &kSimulatedWaveShaper, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla,           &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedQontrol,
+                                &kSimulatedNicslab,        &kSimulatedWss,        &kSimulatedWaveShaper, &kSimulatedOcs,
+                                &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter, &kSimulatedOsa};
 
 }  // namespace
 

@@ -7,13 +7,6 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kDriftSteps = 16;
-
-bool is_optical(DeviceFaultKind kind) {
-  return kind == DeviceFaultKind::detune || kind == DeviceFaultKind::drift || kind == DeviceFaultKind::dim ||
-         kind == DeviceFaultKind::fail || kind == DeviceFaultKind::misroute || kind == DeviceFaultKind::false_readback;
-}
-
 /// splitmix64 (Steele, Lea, Flood 2014).
 std::uint64_t next_of(std::uint64_t& state) {
   state += 0x9e3779b97f4a7c15ULL;
@@ -21,6 +14,15 @@ std::uint64_t next_of(std::uint64_t& state) {
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
   return mixed ^ (mixed >> 31);
+}
+
+/// Flips bits of an answer, or empties it where it had none.
+void damage(BusReply& reply, std::uint64_t chance) {
+  if (reply.bytes.empty()) {
+    reply = {BusStatus::malformed, 0, {}, {}};
+    return;
+  }
+  reply.bytes[chance % reply.bytes.size()] ^= static_cast<std::uint8_t>(1u << ((chance >> 32) % 8));
 }
 
 }  // namespace
@@ -31,63 +33,19 @@ SimulatedDevice::SimulatedDevice(DeviceId device, const SimDeviceOptions& option
 std::uint64_t SimulatedDevice::draw() { return next_of(chance_); }
 
 void SimulatedDevice::record(Instant at, std::uint32_t address, std::int32_t value) {
+  has_written_ = true;
   if (options_.keep_actuations) {
     actuations_.push_back({at, address, value});
   }
 }
 
-const DeviceFault* SimulatedDevice::active_fault(DeviceFaultKind kind, Instant at) const {
-  const auto active = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
-    return f.fault.kind == kind && f.since <= at && at < f.fault.until;
-  });
-  return active == faults_.end() ? nullptr : &active->fault;
-}
-
 OpticalState SimulatedDevice::true_light(Instant at) const {
-  const auto stays = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
-    return f.fault.kind == DeviceFaultKind::false_readback && f.since <= at && at < f.fault.until;
-  });
-  OpticalState state = stays == faults_.end() ? light(at) : stays->light;
-  if (!faults_.empty() && has_fault(DeviceFaultKind::misroute, at)) {
+  const OpticalState* stays = faults_.stale_light(at);
+  OpticalState state = stays == nullptr ? light(at) : *stays;
+  if (has_fault(DeviceFaultKind::misroute, at)) {
     misroute(state);
   }
   return state;
-}
-
-FrequencyOffset SimulatedDevice::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
-  FrequencyOffset sum{0};
-  for (const ActiveFault& active : faults_) {
-    const DeviceFault& fault = active.fault;
-    const bool applies = active.since <= at && at < fault.until && fault.channel == channel && !(visible_only && fault.hidden);
-    if (applies && (fault.kind == DeviceFaultKind::detune || (fault.kind == DeviceFaultKind::drift && fault.until == kNever))) {
-      sum = sum + fault.offset;
-    } else if (applies && fault.kind == DeviceFaultKind::drift) {
-      const std::int64_t step = ((fault.until - active.since) / kDriftSteps).count();
-      sum = sum + FrequencyOffset{fault.offset.mhz * std::min(step > 0 ? (at - active.since).count() / step : 0, kDriftSteps) /
-                                  kDriftSteps};
-    }
-  }
-  return sum;
-}
-
-Db SimulatedDevice::dimming(Instant at, bool visible_only) const {
-  Db sum{0};
-  for (const ActiveFault& active : faults_) {
-    const DeviceFault& fault = active.fault;
-    if (fault.kind == DeviceFaultKind::dim && active.since <= at && at < fault.until && !(visible_only && fault.hidden)) {
-      sum = sum + fault.loss;
-    }
-  }
-  return sum;
-}
-
-Duration SimulatedDevice::stretched(Instant at, Duration settle) const {
-  for (const ActiveFault& active : faults_) {
-    if (active.fault.kind == DeviceFaultKind::slow_settle && active.since <= at && at < active.fault.until) {
-      settle *= std::max(active.fault.factor, 1);
-    }
-  }
-  return settle;
 }
 
 /// Keeps in future_ the state now and what lies ahead; drops faults that are over.
@@ -102,9 +60,7 @@ void SimulatedDevice::forget_past(Instant now) {
   if (past > 0) {
     future_.erase(future_.begin(), future_.begin() + static_cast<std::ptrdiff_t>(past));
   }
-  if (!faults_.empty()) {
-    std::erase_if(faults_, [now](const ActiveFault& f) { return f.fault.until < now; });
-  }
+  faults_.forget_over(now);
 }
 
 void SimulatedDevice::light_changed(Instant now, Instant at) {
@@ -120,16 +76,7 @@ void SimulatedDevice::light_changed(Instant now, Instant at) {
   future_.resize(kept);
   std::vector<Instant> instants{at};
   append_breakpoints(at, instants);
-  for (const ActiveFault& active : faults_) {
-    if (is_optical(active.fault.kind)) {
-      instants.push_back(active.since);
-      instants.push_back(active.fault.until);
-      for (std::int64_t step = 1;
-           active.fault.kind == DeviceFaultKind::drift && active.fault.until != kNever && step < kDriftSteps; ++step) {
-        instants.push_back(active.since + step * ((active.fault.until - active.since) / kDriftSteps));
-      }
-    }
-  }
+  faults_.append_breakpoints(instants);
   std::sort(instants.begin(), instants.end());
   instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
   for (const Instant instant : instants) {
@@ -151,9 +98,9 @@ std::vector<OpticalChange> SimulatedDevice::take_changes() { return std::exchang
 
 void SimulatedDevice::inject(Instant now, const DeviceFault& fault) {
   forget_past(now);
-  faults_.push_back({now, fault, true_light(now)});
+  faults_.add(now, fault, true_light(now));
   if (fault.kind == DeviceFaultKind::reboot) {
-    std::erase_if(faults_, [](const ActiveFault& f) { return f.fault.kind == DeviceFaultKind::false_readback; });
+    faults_.end_all_of(DeviceFaultKind::false_readback);
     late_reply_waits_ = false;
     power_up(now);
     light_changed(now, now);
@@ -163,53 +110,37 @@ void SimulatedDevice::inject(Instant now, const DeviceFault& fault) {
   }
 }
 
-/// Does a fault of the wire befall this transaction? Counts those that it may befall.
-bool SimulatedDevice::strikes(DeviceFaultKind kind, Instant now) {
-  const auto active = std::find_if(faults_.begin(), faults_.end(), [&](const ActiveFault& f) {
-    return f.fault.kind == kind && f.since <= now && now < f.fault.until;
-  });
-  if (active == faults_.end()) {
-    return false;
-  }
-  DeviceFault& fault = active->fault;
-  if (fault.percent < 100 && draw() % 100 >= static_cast<std::uint64_t>(fault.percent)) {
-    return false;
-  }
-  if (fault.times == 1) {
-    fault.until = now;
-  } else if (fault.times > 1) {
-    --fault.times;
-  }
-  return true;
-}
-
-/// Flips bits of an answer, or empties it where it had none.
-void SimulatedDevice::damage(BusReply& reply) {
-  if (reply.bytes.empty()) {
-    reply = {BusStatus::malformed, 0, {}, {}};
-    return;
-  }
-  const std::uint64_t chance = draw();
-  reply.bytes[chance % reply.bytes.size()] ^= static_cast<std::uint8_t>(1u << ((chance >> 32) % 8));
-}
-
 ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction) {
   forget_past(now);
+  ModelReply answer = faults_.is_empty() ? respond(now, transaction) : execute_ill(now, transaction);
+  return answer.service_time > transaction.deadline ? ModelReply{{BusStatus::timeout, 0, {}, {}}, transaction.deadline}
+                                                    : answer;
+}
+
+ModelReply SimulatedDevice::execute_ill(Instant now, const Transaction& transaction) {
+  const auto strikes = [&](DeviceFaultKind kind) { return faults_.strikes(kind, now, [this] { return draw(); }); };
   const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
-  if (faults_.empty()) {
-    ModelReply answer = respond(now, transaction);
-    return answer.service_time > transaction.deadline ? silence : answer;
-  }
-  if (strikes(DeviceFaultKind::silence, now) || has_fault(DeviceFaultKind::reboot, now)) {
+  if (strikes(DeviceFaultKind::silence) || has_fault(DeviceFaultKind::reboot, now)) {
     return silence;
   }
-  ModelReply answer = strikes(DeviceFaultKind::nack, now) ? refuse(now, transaction) : respond(now, transaction);
-  if (strikes(DeviceFaultKind::garbage, now)) {
-    damage(answer.reply);
+  const bool is_noisy = strikes(DeviceFaultKind::bus_crc);
+  if (is_noisy && draw() % 2 == 0) {
+    return unread(now, transaction);
   }
-  const DeviceFault* late = active_fault(DeviceFaultKind::late, now);
+  has_written_ = false;
+  ModelReply answer = strikes(DeviceFaultKind::nack) ? refuse(now, transaction) : respond(now, transaction);
+  if (const DeviceFault* dies = faults_.find(DeviceFaultKind::reboot_mid_command, now); has_written_ && dies != nullptr) {
+    const Duration away = dies->delay;
+    faults_.end_all_of(DeviceFaultKind::reboot_mid_command);
+    inject(now, {.kind = DeviceFaultKind::reboot, .until = now + away});
+    return {{BusStatus::lost, 0, {}, {}, "its power was cut"}, answer.service_time};
+  }
+  if (is_noisy || strikes(DeviceFaultKind::garbage)) {
+    damage(answer.reply, answer.reply.bytes.empty() ? 0 : draw());
+  }
+  const DeviceFault* late = faults_.find(DeviceFaultKind::late, now);
   const Duration delay = late == nullptr ? Duration{} : late->delay;
-  if (!strikes(DeviceFaultKind::late, now)) {
+  if (!strikes(DeviceFaultKind::late)) {
     late_reply_waits_ = false;  // a lane that has time flushes its input
   } else if (delay <= transaction.deadline - answer.service_time) {
     answer.service_time += delay;  // late, and still in time
@@ -219,7 +150,7 @@ ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction)
   } else {
     return silence;  // Modbus/TCP tells a late answer by its transaction id and drops it
   }
-  return answer.service_time > transaction.deadline ? silence : answer;
+  return answer;
 }
 
 }  // namespace loom

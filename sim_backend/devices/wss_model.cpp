@@ -14,7 +14,8 @@ using flexgrid::PortMap;
 using flexgrid::PortSetting;
 
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
-    : SimulatedWss(device, element, options) {
+    : SimulatedWss(device, element, options),
+      serial_(device.serial.empty() ? format_text("SN{:06d}", device.id.value % 1'000'000) : device.serial) {
   dialect_.map = flexgrid::port_map_of(element.inputs, element.outputs);
   dialect_.slices = options.wss_slices;
   ports_limit_ = dialect_.map == PortMap::by_input ? element.inputs : element.outputs;
@@ -86,7 +87,7 @@ std::string WssModel::answer(Instant now, Instant at, std::string_view text) {
     return has_fault(DeviceFaultKind::fail, at) ? "0x8000\n" : "0x0000\n";  // which bit would say so is not published
   }
   if (text == "SNO?") {
-    return format_text("SN{:06d}\n", device().value % 1'000'000);
+    return serial_ + "\n";
   }
   if (text == "FWR?" || text == "HWR?") {
     return "simulated\n";

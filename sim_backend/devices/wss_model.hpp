@@ -36,6 +36,7 @@ class WssModel final : public SimulatedWss {
   bool is_lawful(const std::vector<flexgrid::Channel>& grid) const;
   std::vector<WssRoute> routes() const override;
 
+  std::string serial_;
   flexgrid::Dialect dialect_;
   PortNumber ports_limit_ = 1;
   std::vector<flexgrid::Channel> grid_;

@@ -20,6 +20,8 @@ struct EmulatorProgram {
 extern const EmulatorProgram kHeaterEmulator;
 extern const EmulatorProgram kItlaEmulator;
 extern const EmulatorProgram kOcsEmulator;
+extern const EmulatorProgram kPhotodiodeEmulator;
+extern const EmulatorProgram kPowerMeterEmulator;
 extern const EmulatorProgram kWaveShaperEmulator;
 extern const EmulatorProgram kWssEmulator;
 

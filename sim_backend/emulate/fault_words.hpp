@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "sim_backend/devices/simulated_device.hpp"
@@ -18,7 +19,7 @@ struct EmulatedFault {
 
 /// NAME[=VALUE][,times=N][,after=DURATION][,lasts=DURATION]. Errors: invalid_argument, with what was found and what is
 /// expected.
-Result<EmulatedFault> parse_fault(std::string_view text, DeviceRole role);
+Result<EmulatedFault> parse_fault(std::string_view text, const Device& device);
 
 /// A line for each fault that a device of this role can have, for --help.
 std::string fault_help(DeviceRole role);

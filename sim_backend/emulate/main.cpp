@@ -14,6 +14,8 @@ constexpr std::array kEmulators{
     &loom::kHeaterEmulator,
     &loom::kItlaEmulator,
     &loom::kOcsEmulator,
+    &loom::kPhotodiodeEmulator,
+    &loom::kPowerMeterEmulator,
     &loom::kWaveShaperEmulator,
     &loom::kWssEmulator,
 };

@@ -192,7 +192,9 @@ EmulatorServer::EmulatorServer(AsioLoop& loop, EmulatedDevices devices, const Si
       protocol_(std::move(protocol)),
       bus_(loop, devices_.fabric, {}, {.devices = models, .lanes_are_devices = true}),
       acceptor_(loop.context()),
-      hangup_(loop.context()) {}
+      hangup_(loop.context()) {
+  bus_.look_through(protocol_.sight);
+}
 
 EmulatorServer::~EmulatorServer() = default;
 
@@ -252,7 +254,7 @@ Result<void> EmulatorServer::open_light_log() {
 Result<void> EmulatorServer::inject_faults() {
   for (const std::string& text : options_.faults) {
     for (const DeviceId device : devices_.devices) {
-      auto parsed = parse_fault(text, devices_.fabric->device(device).role);
+      auto parsed = parse_fault(text, devices_.fabric->device(device));
       if (!parsed) {
         return std::unexpected(parsed.error());
       }
@@ -308,7 +310,7 @@ void EmulatorServer::wait_for_hangup() {
 }
 
 /// A terminal stays, as a serial line does: what was on it is lost, and a device that boots does not answer.
-void EmulatorServer::power_cycle() {
+void EmulatorServer::lose_connections() {
   if (terminal_) {
     terminal_->flush();
   } else {
@@ -317,6 +319,10 @@ void EmulatorServer::power_cycle() {
     }
   }
   booted_at_ = loop_.now() + std::chrono::milliseconds{options_.boot_ms};
+}
+
+void EmulatorServer::power_cycle() {
+  lose_connections();
   DeviceFault reboot;
   reboot.kind = DeviceFaultKind::reboot;
   reboot.until = booted_at_;
@@ -337,6 +343,10 @@ const Device* EmulatorServer::addressed(const EmulatedRequest& request) const {
 
 void EmulatorServer::ask(const std::shared_ptr<Client>& client, std::uint64_t number, EmulatedRequest request) {
   const auto answer = [this, number, weak = std::weak_ptr(client)](const EmulatedRequest& asked, BusReply reply) {
+    if (reply.status == BusStatus::lost) {
+      lose_connections();  // its power was cut
+      return;
+    }
     if (protocol_.amend) {
       reply = protocol_.amend(asked, std::move(reply));
     }

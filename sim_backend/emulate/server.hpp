@@ -29,6 +29,8 @@ struct EmulatedProtocol {
   std::function<std::unique_ptr<Framing>(const EmulatorOptions& options)> framing;
   /// Registers of a board beside its device, that the model does not know: the last word on a reply. Empty: none.
   std::function<BusReply(const EmulatedRequest& request, BusReply reply)> amend{};
+  /// What monitors measure. Empty: darkness.
+  LightSight sight{};
 };
 
 class EmulatorServer {
@@ -57,6 +59,7 @@ class EmulatorServer {
   void accept();
   void serve_terminal();
   void wait_for_hangup();
+  void lose_connections();
   bool is_booting() const { return loop_.now() < booted_at_; }
   void ask(const std::shared_ptr<Client>& client, std::uint64_t number, EmulatedRequest request);
   const Device* addressed(const EmulatedRequest& request) const;

@@ -123,7 +123,7 @@ class Trial {
     ScenarioFault fault;
     fault.at = world_.loop_now().time_since_epoch();
     fault.device = device;
-    fault.kind = ScenarioFaultKind::reboot;
+    fault.kind = DeviceFaultKind::reboot;
     fault.lasts = experiment_.down_for;
     world_.begin_fault(fault);
     world_.run_until(power);

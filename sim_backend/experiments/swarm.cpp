@@ -21,9 +21,9 @@ constexpr std::uint32_t kSometimes = 250'000;
 constexpr std::uint32_t kSeldom = 100'000;
 constexpr std::array kStatic{"vgg19", "resnet50", "bert-base"};  ///< rings: light that stays
 constexpr std::array kExchanging{"dlrm", "ncf", "moe"};          ///< all-to-all
-constexpr std::array kDeviceFaults{ScenarioFaultKind::detune, ScenarioFaultKind::dim,     ScenarioFaultKind::fail,
-                                   ScenarioFaultKind::stick,  ScenarioFaultKind::silence, ScenarioFaultKind::refuse,
-                                   ScenarioFaultKind::late};
+constexpr std::array kDeviceFaults{DeviceFaultKind::detune, DeviceFaultKind::dim,     DeviceFaultKind::fail,
+                                   DeviceFaultKind::stick,  DeviceFaultKind::silence, DeviceFaultKind::nack,
+                                   DeviceFaultKind::late};
 
 constexpr Duration kWithinGuard = milliseconds{15};  ///< of an ODDL timeslot: a late order to be dark meets no other's light
 
@@ -376,30 +376,31 @@ class Draw {
     repeat(FaultClass::interlock, 2, [this] { add_interlock(); });
   }
 
-  void add_fault(DeviceId device, ScenarioFaultKind kind, Duration lasts) {
+  void add_fault(DeviceId device, DeviceFaultKind kind, Duration lasts) {
     ScenarioFault fault;
     fault.device = device;
     fault.kind = kind;
     fault.lasts = lasts;
-    fault.offset = kind == ScenarioFaultKind::detune ? FrequencyOffset{30'000} : FrequencyOffset{};
-    fault.loss = kind == ScenarioFaultKind::dim ? Db{1'200} : Db{0};
-    fault.delay = kind == ScenarioFaultKind::late ? milliseconds{20} : Duration{};
+    fault.offset = kind == DeviceFaultKind::detune ? FrequencyOffset{30'000} : FrequencyOffset{};
+    fault.loss = kind == DeviceFaultKind::dim ? Db{1'200} : Db{0};
+    fault.delay = kind == DeviceFaultKind::late ? milliseconds{20} : Duration{};
     fault.at = instant_of_fault(fault.lasts);
     draw_.scenario.device_faults.push_back(fault);
   }
 
   void add_device_fault() {
     const DeviceId device = any_device();
-    ScenarioFaultKind kind = kDeviceFaults[random_.below(kDeviceFaults.size())];
-    if (kind == ScenarioFaultKind::detune && draw_.scenario.fabric->device(device).role != DeviceRole::transmitter) {
-      kind = ScenarioFaultKind::silence;
+    DeviceFaultKind kind = kDeviceFaults[random_.below(kDeviceFaults.size())];
+    const bool is_of_lasers = kind == DeviceFaultKind::detune || kind == DeviceFaultKind::dim;
+    if (is_of_lasers && draw_.scenario.fabric->device(device).role != DeviceRole::transmitter) {
+      kind = DeviceFaultKind::silence;
     }
     add_fault(device, kind, between(milliseconds{50}, seconds{2}));
   }
 
   void add_power_cycle() {
     const DeviceId device = any_device();
-    add_fault(device, ScenarioFaultKind::reboot, between(milliseconds{20}, seconds{1}));
+    add_fault(device, DeviceFaultKind::reboot, between(milliseconds{20}, seconds{1}));
   }
 
   void add_untrue() {
@@ -411,7 +412,7 @@ class Draw {
     if (which == 2) {
       return add_exchange(lasts);
     }
-    add_fault(device, which == 1 && is_switch ? ScenarioFaultKind::misroute : ScenarioFaultKind::false_readback, lasts);
+    add_fault(device, which == 1 && is_switch ? DeviceFaultKind::misroute : DeviceFaultKind::false_readback, lasts);
   }
 
   /// Of two fibres that end at elements of one kind, as plugs that fit.
@@ -454,12 +455,12 @@ std::string_view to_string(FaultClass fault) {
   return kWords[static_cast<std::size_t>(fault)];
 }
 
-FaultClass class_of(ScenarioFaultKind kind) {
+FaultClass class_of(DeviceFaultKind kind) {
   switch (kind) {
-    case ScenarioFaultKind::reboot:
+    case DeviceFaultKind::reboot:
       return FaultClass::power;
-    case ScenarioFaultKind::misroute:
-    case ScenarioFaultKind::false_readback:
+    case DeviceFaultKind::misroute:
+    case DeviceFaultKind::false_readback:
       return FaultClass::untrue;
     default:
       return FaultClass::device;

@@ -70,7 +70,7 @@ struct SwarmResult {
 };
 
 /// What a fault of a scenario counts as.
-FaultClass class_of(ScenarioFaultKind kind);
+FaultClass class_of(DeviceFaultKind kind);
 FaultClass class_of(const MachineFault& fault);
 
 /// Errors: as make_fabric.

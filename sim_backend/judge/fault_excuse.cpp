@@ -30,28 +30,39 @@ constexpr FaultExcuse kSlow{rule_set({SafetyRule::interlock}), false, false};
 constexpr FaultExcuse kUntrue{kUntrueLight, false, false};
 
 struct Row {
-  ScenarioFaultKind fault;
+  DeviceFaultKind fault;
   FaultExcuse laser;
   FaultExcuse heater;
   FaultExcuse wavelength_switch;  ///< WSS and OCS
 };
-constexpr std::array<Row, kScenarioFaultKinds> kTable{{
-    {ScenarioFaultKind::detune, kBeside, kBeside, kNothing},
-    {ScenarioFaultKind::dim, kWeak, kNothing, kWeak},
-    {ScenarioFaultKind::fail, kNothing, kBeside, kNothing},
-    {ScenarioFaultKind::stick, kDeaf, kDeaf, kDeaf},
-    {ScenarioFaultKind::silence, kDeaf, kDeaf, kDeaf},
-    {ScenarioFaultKind::refuse, kDeaf, kDeaf, kDeaf},
-    {ScenarioFaultKind::late, kSlow, kNothing, kNothing},
-    {ScenarioFaultKind::reboot, kNothing, kCold, kNothing},
-    {ScenarioFaultKind::misroute, kNothing, kNothing, kUntrue},
-    {ScenarioFaultKind::false_readback, kUntrue, kUntrue, kUntrue},
-}};
+constexpr std::array kTable{
+    Row{DeviceFaultKind::detune, kBeside, kBeside, kNothing},
+    Row{DeviceFaultKind::drift, kBeside, kBeside, kNothing},
+    Row{DeviceFaultKind::mode_hop, kBeside, kNothing, kNothing},
+    Row{DeviceFaultKind::dim, kWeak, kNothing, kWeak},
+    Row{DeviceFaultKind::fail, kNothing, kBeside, kNothing},
+    Row{DeviceFaultKind::open, kNothing, kBeside, kNothing},
+    Row{DeviceFaultKind::stick, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::stuck_pending, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::slow_settle, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::misroute, kUntrue, kUntrue, kUntrue},
+    Row{DeviceFaultKind::false_readback, kUntrue, kUntrue, kUntrue},
+    Row{DeviceFaultKind::silence, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::late, kSlow, kNothing, kNothing},
+    Row{DeviceFaultKind::nack, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::garbage, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::bus_crc, kDeaf, kDeaf, kDeaf},
+    Row{DeviceFaultKind::reboot, kNothing, kCold, kNothing},
+    Row{DeviceFaultKind::reboot_mid_command, kNothing, kCold, kNothing},
+};
 
 }  // namespace
 
-FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceRole device) {
+FaultExcuse excuse_for(DeviceFaultKind fault, DeviceRole device) {
   for (const Row& row : kTable) {
+    if (device == DeviceRole::monitor) {
+      return kNothing;  // light goes by it whatever it says
+    }
     if (row.fault == fault) {
       return device == DeviceRole::transmitter ? row.laser : device == DeviceRole::filter ? row.heater : row.wavelength_switch;
     }
@@ -88,7 +99,8 @@ std::vector<Excuse> excuses_of(const MachineFault& fault, const Fabric& fabric, 
 }
 
 std::string text_of(const ScenarioFault& fault, const Fabric& fabric) {
-  return format_text("{}: {}", fabric.device(fault.device).name, to_string(fault.kind));
+  const Device& device = fabric.device(fault.device);
+  return format_text("{}: {}", device.name, name_of(fault.kind, device.role));
 }
 
 std::string text_of(const MachineFault& fault) {

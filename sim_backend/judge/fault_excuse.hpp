@@ -24,7 +24,7 @@ struct FaultExcuse {
   /// Its light is wrong until somebody mends it: it is excused beyond the end of the fault for mend_bound().
   bool must_be_mended = false;
 };
-FaultExcuse excuse_for(ScenarioFaultKind fault, DeviceRole device);
+FaultExcuse excuse_for(DeviceFaultKind fault, DeviceRole device);
 
 /// How long what a fault leaves behind may take to be put right: it is seen in a poll, reconciled, and repaired.
 constexpr Duration mend_bound(const ControllerTimings& timings) {

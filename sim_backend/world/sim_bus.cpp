@@ -58,6 +58,9 @@ void SimBus::begin(BusId bus) {
     const auto darkens = [&](const Actuation& write) { return models_[index]->only_darkens(write); };
     blind_writes_ += unread_[index] && !std::ranges::all_of(written, darkens) ? 1U : 0U;
     unread_[index] = unread_[index] && (answer.reply.status != BusStatus::ok || !written.empty());
+    if (answer.reply.status == BusStatus::lost) {
+      note_power_cycle(models_[index]->device());
+    }
     lane.reply = std::move(answer.reply);
     lane.reply.connection = lane.connection;
     const bool is_silent = lane.reply.status == BusStatus::timeout;
@@ -107,16 +110,28 @@ void SimBus::inject(DeviceId device, const DeviceFault& fault) {
   LOOM_ASSERT(has_model(device));
   models_[device.value]->inject(time_.now(), fault);
   if (fault.kind == DeviceFaultKind::reboot) {
-    unread_[device.value] = true;
-    ++lanes_[fabric_->device(device).bus.value].connection;
+    note_power_cycle(device);
   }
   collect_light(*models_[device.value]);
+}
+
+void SimBus::note_power_cycle(DeviceId device) {
+  unread_[device.value] = true;
+  ++lanes_[fabric_->device(device).bus.value].connection;
 }
 
 void SimBus::on_light(OnLight on_light) {
   on_light_ = std::move(on_light);
   for (const OpticalChange& change : power_up_light()) {
     on_light_(change);
+  }
+}
+
+void SimBus::look_through(const LightSight& sight) {
+  for (const auto& model : models_) {
+    if (model) {
+      model->look_through(sight);
+    }
   }
 }
 

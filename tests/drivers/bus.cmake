@@ -1,5 +1,6 @@
 loom_test(bus_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/baud_search_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/endpoint_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/modbus_rtu_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/serial_bus_test.cpp
@@ -12,7 +13,7 @@ loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_tes
 target_compile_definitions(contact_input_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 
 loom_test(heater_board_peer_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/heater_board_peer_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_board_peer_test.cpp
   LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
 target_compile_definitions(heater_board_peer_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 
@@ -23,6 +24,12 @@ if(TARGET lightloom-emulate)
     LINKS loom_architectures loom_bus loom_drivers loom_sim_devices)
   add_dependencies(switch_emulator_test lightloom-emulate)
   target_compile_definitions(switch_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
+  loom_test(meter_emulator_test
+    SOURCES
+      ${CMAKE_CURRENT_LIST_DIR}/monitors/meter_emulator_test.cpp
+    LINKS loom_bus loom_drivers loom_light_log)
+  add_dependencies(meter_emulator_test lightloom-emulate)
+  target_compile_definitions(meter_emulator_test PRIVATE LOOM_EMULATE_PROGRAM="$<TARGET_FILE:lightloom-emulate>")
   loom_test(waveshaper_emulator_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_emulator_test.cpp

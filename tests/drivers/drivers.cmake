@@ -3,9 +3,10 @@ loom_test(drivers_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/heater_bank_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/heater_board_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/line_heaters_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_module_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_bank_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_board_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/heaters/line_heaters_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scpi_dialect_test.cpp
@@ -16,8 +17,12 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/identified_driver_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/registry_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/fault_catalogue_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_profile_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_test.cpp
+  LINKS loom_architectures loom_drivers loom_sim_devices)
+loom_test(monitor_drivers_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/monitors/monitor_drivers_test.cpp
   LINKS loom_architectures loom_drivers loom_sim_devices)
 loom_test(driver_codecs_test
   SOURCES
@@ -25,5 +30,6 @@ loom_test(driver_codecs_test
     ${CMAKE_SOURCE_DIR}/tests/fuzz/driver_codecs.cpp
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/waveshaper_codecs_test.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/heater_codecs.cpp
+    ${CMAKE_SOURCE_DIR}/tests/fuzz/meter_codecs.cpp
     ${CMAKE_SOURCE_DIR}/tests/fuzz/waveshaper_codecs.cpp
   LINKS loom_bus loom_drivers loom_sim_devices)

@@ -56,6 +56,9 @@ TEST_CASE("reads_serial_options_and_keeps_the_usual_defaults") {
   CHECK(place.baud == 115200);
   CHECK(place.parity == 'E');
   CHECK(place.stop_bits == 2);
+  const auto any = parse_endpoint("serial:///dev/ttyUSB0?baud=auto");
+  REQUIRE(any.has_value());
+  CHECK(std::get<SerialEndpoint>(any->place).baud == SerialEndpoint::kAnyBaud);
 }
 
 TEST_CASE("names_what_is_wrong_with_an_endpoint") {
@@ -78,6 +81,8 @@ TEST_CASE("names_what_is_wrong_with_an_endpoint") {
       {"serial://ttyUSB0", "device path"},
       {"serial:///dev/ttyUSB0?baud=9601", "'9601'"},
       {"serial:///dev/ttyUSB0?baud", "baud"},
+      {"serial:///dev/ttyUSB0?baud=0", "'0'"},
+      {"modbus-rtu:///dev/ttyUSB0?baud=auto", "'auto'"},
       {"serial:///dev/ttyUSB0?parity=X", "'X'"},
       {"modbus-rtu:///dev/ttyUSB0?stop=3", "'3'"},
       {"modbus-rtu:///dev/ttyUSB0?speed=9600", "'speed'"},

@@ -87,6 +87,26 @@ TEST_CASE("a_reply_longer_than_asked_for_is_malformed") {
   CHECK(bus.execute(frame("x", 3, "", milliseconds{5000})).status == BusStatus::malformed);
 }
 
+TEST_CASE("a_serial_reply_that_does_not_come_whole_says_how_much_came") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  const std::string device = terminal.endpoint().device;
+  CHECK(bus.execute(frame("x", 4, "", milliseconds{20})).cause == device + ": silence");
+  const auto after = [&](std::string_view part, std::uint16_t reply_bytes, std::string terminator) {
+    const Terminal another;
+    SerialBus line{another.endpoint()};
+    std::jthread peer([&] {
+      another.receive(1);
+      another.deliver(part);
+    });
+    const BusReply reply = line.execute(frame("x", reply_bytes, std::move(terminator), milliseconds{500}));
+    CHECK(reply.status == BusStatus::timeout);
+    return reply.cause.substr(another.endpoint().device.size());
+  };
+  CHECK(after("abc", 4, "") == ": 3 of 4 bytes came");
+  CHECK(after("1.5\r", 0, "\r\n") == ": 4 bytes came, and no end");
+}
+
 TEST_CASE("a_line_that_is_not_there_is_lost_and_found_when_it_comes") {
   SerialBus bus{{"/dev/there-is-no-such-line", 9600, 'N', 1}};
   CHECK(bus.execute(frame("x", 1, "", milliseconds{100})).status == BusStatus::lost);

@@ -252,9 +252,9 @@ TEST_CASE("emulated_switches_that_are_silent_dead_or_deaf_end_as_named_faults") 
         "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
   CHECK(fault_of(with(kOcs, {"--fault", "late=200ms"}), milliseconds{20}) ==
         "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
-  CHECK(fault_of(with(kOcs, {"--fault", "stuck"}), milliseconds{5000}) ==
+  CHECK(fault_of(with(kOcs, {"--fault", "ocs-stuck"}), milliseconds{5000}) ==
         "ocs: input 0 reads nothing, wanted output 1, set 3 times");
-  CHECK(fault_of(with(kOcs, {"--fault", "dead"}), milliseconds{5000}) ==
+  CHECK(fault_of(with(kOcs, {"--fault", "ocs-dead"}), milliseconds{5000}) ==
         "ocs: input 0 reads nothing, wanted output 1, set 3 times; the switch says -240 \"Hardware error\"");
   CHECK(fault_of({"--inputs", "8", "--outputs", "8"}, milliseconds{5000}) ==
         "ocs: has 8 inputs and 8 outputs, the fabric says 4 and 4");

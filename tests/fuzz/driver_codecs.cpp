@@ -1,10 +1,13 @@
 // The properties, one function a codec.
 #include "tests/fuzz/driver_codecs.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "core/result.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/transceiver/itla.hpp"
+#include "drivers/transceiver/itla_facts.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
@@ -43,6 +46,73 @@ void check_itla_frame(std::span<const std::uint8_t> bytes) {
   if (const auto request = itla::decode_request(bytes)) {
     LOOM_ASSERT(itla::decode_request(itla::encode(*request)) == request);
   }
+}
+
+void check_itla_facts(std::span<const std::uint8_t> bytes) {
+  itla::FactsReader reader("A100");
+  std::size_t asked = 0;
+  for (std::size_t at = 0; reader.next() && at + 4 <= bytes.size(); at += 4, ++asked) {
+    const auto response = itla::decode_response(bytes.subspan(at, 4));
+    if (!response) {
+      reader.absorb_loss(static_cast<itla::Loss>(bytes[at] % 4));
+    } else if (response->status == itla::Status::execution_error) {
+      reader.absorb_refusal();
+    } else {
+      reader.absorb(*response);
+    }
+  }
+  const itla::Facts& facts = reader.facts();
+  for (const std::string& text : {facts.serial, facts.maker, facts.model, facts.device_type, facts.release}) {
+    LOOM_ASSERT(text.size() <= itla::FactsReader::kTextBytes);
+    LOOM_ASSERT(std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; }));
+  }
+  LOOM_ASSERT(!facts.first || *facts.first <= *facts.last);
+  LOOM_ASSERT(!facts.power_min || *facts.power_min < *facts.power_max);
+  LOOM_ASSERT(!facts.grid || facts.grid->mhz > 0);
+  LOOM_ASSERT(reader.stranger().empty() || facts.serial != "A100");
+}
+
+void check_itla_answers(std::span<const std::uint8_t> bytes) {
+  constexpr int kStepsMax = 20'000;
+  ItlaProfile profile;
+  profile.name = "laser";
+  profile.serial = "A100";
+  profile.channels = {{-272, 8}, 16, 48};
+  profile.retune_max = profile.reply_deadline = std::chrono::milliseconds{10};
+  profile.enable_limit = profile.grace = std::chrono::milliseconds{10};
+  profile.frequency_tolerance = FrequencyOffset{500};
+  profile.trims = true;
+  profile.trim = {FrequencyOffset{100}, FrequencyOffset{50}};
+  ItlaDriver driver(profile);
+  driver.stage(TransmitterSetpoint{{-256, 8}, Dbm{0}, true});
+  driver.fire();
+  Instant now = instant_from_ns(1'000'000);
+  Step step = driver.step(now, nullptr);
+  std::size_t at = 0;
+  int steps = 0;
+  for (; step.transaction || step.wake != kNever; ++steps) {
+    LOOM_ASSERT(steps < kStepsMax);
+    if (!step.transaction) {
+      now = step.wake;
+      step = driver.step(now, nullptr);
+      continue;
+    }
+    now += std::chrono::milliseconds{1};
+    BusReply reply{BusStatus::timeout, 0, {}, {}};
+    if (at + 4 <= bytes.size()) {
+      reply.status = BusStatus::ok;
+      // Its register is right and its checksum sound, so that what it says is looked at; every eighth is left as it came.
+      const auto asked = itla::decode_request(std::get<Frame>(step.transaction->order).request);
+      const auto data = static_cast<std::uint16_t>(bytes[at + 2] << 8 | bytes[at + 3]);
+      const auto frame = itla::encode(itla::Response{static_cast<itla::Status>(bytes[at] & 3), false, asked->reg, data});
+      const bool is_raw = (bytes[at + 1] & 7) == 7;
+      reply.bytes.assign(is_raw ? bytes.data() + at : frame.data(), (is_raw ? bytes.data() + at : frame.data()) + 4);
+      at += 4;
+    }
+    step = driver.step(now, &reply);
+  }
+  LOOM_ASSERT(driver.activity() == DriverActivity::settled || driver.activity() == DriverActivity::failed);
+  LOOM_ASSERT(driver.activity() == DriverActivity::settled || !driver.observe().fault.empty());
 }
 
 void check_flexgrid_line(std::string_view line) {

@@ -11,6 +11,11 @@ namespace loom::fuzz {
 
 /// Requests and responses of OIF-ITLA-MSA.
 void check_itla_frame(std::span<const std::uint8_t> bytes);
+/// What a laser says of itself, answer after answer of four bytes, damaged and silent ones included: texts and numbers end, and
+/// what is told of it can be printed.
+void check_itla_facts(std::span<const std::uint8_t> bytes);
+/// The same bytes as answers to a driver that sets a laser: it comes to rest.
+void check_itla_answers(std::span<const std::uint8_t> bytes);
 /// Lines of the flexgrid dialect, framed with a checksum, without, and as bare text.
 void check_flexgrid_line(std::string_view line);
 /// Answers of a SCPI switch: maps, sizes, error queues, identities, lines.

@@ -213,6 +213,7 @@ class Bench {
   void interpret(Append&) {}
   void interpret(RaiseAlarm&) {}
   void interpret(TellTraining&) {}
+  void interpret(LearnPeers&) {}
   void interpret(MakePlan&) { FAIL("an agent never plans"); }
 
   std::map<TimerId, Instant> timers_;

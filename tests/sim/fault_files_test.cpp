@@ -83,17 +83,17 @@ TEST_CASE("faults_name_only_what_can_have_them") {
   Scenario scenario = workload();
   const auto errors = errors_of(
       "device_faults:\n"
-      "  - {at: 1 s, device: laser-1, kind: misroute}\n"
+      "  - {at: 1 s, device: heater-1, kind: laser-dead}\n"
       "machine_faults:\n"
       "  - {at: 1 s, machine: controller, kind: slow, delay: 5 ms}\n"
       "  - {at: 1 s, machine: node-1, kind: takeover}\n"
       "  - {at: 1 s, machine: node-1, kind: clock_step}\n"
       "fibre_faults:\n"
-      "  - {at: 1 s, kind: swap, ends: [ring-0]}\n"
-      "  - {at: 1 s, kind: swap, ends: ['ring-0', 'ring-0:7']}\n",
+      "  - {at: 1 s, kind: fibre-swap, ends: [ring-0]}\n"
+      "  - {at: 1 s, kind: fibre-swap, ends: ['ring-0', 'ring-0:7']}\n",
       scenario);
   REQUIRE(errors.size() == 6);
-  CHECK(errors[0].message.find("no switch") != std::string::npos);
+  CHECK(errors[0].message.find("is a filter; expected a device that can have laser-dead: transmitter") != std::string::npos);
   CHECK(errors[1].message.find("expected a node") != std::string::npos);
   CHECK(errors[2].message.find("expected the controller") != std::string::npos);
   CHECK(errors[3].message.find("offset") != std::string::npos);
@@ -103,7 +103,7 @@ TEST_CASE("faults_name_only_what_can_have_them") {
 
 TEST_CASE("a_swap_names_the_fibres_at_two_inputs") {
   Scenario scenario = workload();
-  REQUIRE(errors_of("fibre_faults:\n  - {at: 2 s, kind: swap, ends: [ring-0, 'ring-3:0'], lasts: 5 ms}\n", scenario).empty());
+  REQUIRE(errors_of("fibre_faults:\n  - {at: 2 s, kind: fibre-swap, ends: [ring-0, 'ring-3:0'], lasts: 5 ms}\n", scenario).empty());
   REQUIRE(scenario.fibre_faults.size() == 1);
   const auto ends_at = [&](FibreId fibre) {
     return scenario.fabric->element(scenario.fabric->fibres[fibre.value].to.element).name;

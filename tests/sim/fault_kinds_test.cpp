@@ -62,7 +62,7 @@ Links links_at(World& world, Duration at) {
   return links;
 }
 
-void add_fault(Scenario& scenario, const std::string& device, ScenarioFaultKind kind) {
+void add_fault(Scenario& scenario, const std::string& device, DeviceFaultKind kind) {
   ScenarioFault fault;
   fault.at = seconds{3};
   fault.kind = kind;
@@ -105,7 +105,7 @@ struct HostBench {
 
 TEST_CASE("a_misrouting_switch_lights_other_receivers_than_its_registers_say_while_it_lasts") {
   Scenario scenario = one_ring(circuit_switches());
-  add_fault(scenario, "ocs-0", ScenarioFaultKind::misroute);
+  add_fault(scenario, "ocs-0", DeviceFaultKind::misroute);
   const auto world = world_of(scenario);
   const Links before = links_at(*world, milliseconds{2'900});
   REQUIRE(before.size() >= 4);
@@ -120,7 +120,7 @@ TEST_CASE("a_misrouting_switch_lights_other_receivers_than_its_registers_say_whi
 
 TEST_CASE("a_wss_with_one_output_misroutes_from_the_next_input") {
   Scenario scenario = one_ring(small_oddl(8, 4));
-  add_fault(scenario, "wss-in-0", ScenarioFaultKind::misroute);
+  add_fault(scenario, "wss-in-0", DeviceFaultKind::misroute);
   const auto world = world_of(scenario);
   const Links before = links_at(*world, milliseconds{2'900});
   REQUIRE_FALSE(before.empty());
@@ -131,7 +131,7 @@ TEST_CASE("a_wss_with_one_output_misroutes_from_the_next_input") {
 TEST_CASE("behind_a_false_read_back_light_stays_though_the_plan_is_dark") {
   Scenario scenario = one_ring(circuit_switches());
   scenario.jobs.front().runs_for = milliseconds{2'800};  // it ends while the fault lasts
-  add_fault(scenario, "laser-0-0", ScenarioFaultKind::false_readback);
+  add_fault(scenario, "laser-0-0", DeviceFaultKind::false_readback);
   const auto world = world_of(scenario);
   const ElementId liar = scenario.fabric->device(scenario.device_faults.front().device).elements.front();
   const auto emits_light = [&] { return !world->light().path_of(liar).empty(); };

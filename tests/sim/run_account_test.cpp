@@ -37,7 +37,7 @@ DeviceId device_named(const Fabric& fabric, const std::string& name) {
   return found->id;
 }
 
-ScenarioFault fault(const Scenario& scenario, const std::string& device, ScenarioFaultKind kind, Duration at,
+ScenarioFault fault(const Scenario& scenario, const std::string& device, DeviceFaultKind kind, Duration at,
                     Duration lasts = kForever) {
   ScenarioFault of;
   of.device = device_named(*scenario.fabric, device);
@@ -72,7 +72,7 @@ std::vector<DarkTime> unplanned(const JobAccount& account) {
 Scenario dark_and_green() {
   Scenario scenario =
       scenario_of({job("ring", "vgg19", 4, milliseconds{500}), job("shuffle", "dlrm", 4, seconds{3})}, seconds{30});
-  scenario.device_faults = {fault(scenario, "wss-in-0", ScenarioFaultKind::fail, seconds{10})};
+  scenario.device_faults = {fault(scenario, "wss-in-0", DeviceFaultKind::fail, seconds{10})};
   return scenario;
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a_job_whose_circuits_a_dead_switch_holds_is_dark_with_times_and_the_r
   REQUIRE(dark.size() == 1);
   CHECK(dark[0].span == TimeSpan{Instant{seconds{10}}, Instant{seconds{30}}});
   CHECK(dark[0].why.find("4 of 4 circuits are dark") == 0);
-  CHECK(dark[0].why.find("wss-in-0: fail") != std::string::npos);
+  CHECK(dark[0].why.find("wss-in-0: wss-dead") != std::string::npos);
   CHECK(ring.light.lit_time() + ring.light.dark_time() == ring.ended - *ring.submitted);
   CHECK(ring.failures.size() == 1);
   CHECK(account_of(result, "shuffle").failures.empty());  // its timeslots had been played
@@ -106,7 +106,7 @@ TEST_CASE("one_laser_that_is_dead_from_the_start_costs_one_job_and_that_one_wait
   Scenario scenario = scenario_of(
       {job("g0", "vgg19", 4, seconds{1}), job("g1", "vgg19", 4, seconds{1}), job("g2", "vgg19", 4, seconds{1})}, seconds{30});
   scenario.fabric = small_oddl(12, 4);
-  scenario.device_faults = {fault(scenario, "laser-9", ScenarioFaultKind::fail, milliseconds{100})};
+  scenario.device_faults = {fault(scenario, "laser-9", DeviceFaultKind::fail, milliseconds{100})};
   const SimResult result = run(scenario);
   std::size_t lit = 0;
   for (const JobAccount& each : result.account.jobs) {
@@ -238,13 +238,13 @@ TEST_CASE("a_job_of_so_many_iterations_ends_when_its_light_has_carried_them") {
 
 TEST_CASE("a_fault_that_is_over_excuses_no_light_that_stays_dark") {
   Scenario scenario = scenario_of({job("ring", "vgg19", 4, milliseconds{500})}, seconds{12});
-  scenario.device_faults = {fault(scenario, "laser-1", ScenarioFaultKind::fail, seconds{4}, seconds{1})};
+  scenario.device_faults = {fault(scenario, "laser-1", DeviceFaultKind::fail, seconds{4}, seconds{1})};
   scenario.controller.repair_attempts = 0;  // nobody mends anything: but the laser comes back by itself
   const SimResult result = run(scenario);
   const std::vector<DarkTime> dark = unplanned(account_of(result, "ring"));
   REQUIRE_FALSE(dark.empty());
   CHECK(dark[0].span.from == Instant{seconds{4}});
-  CHECK(dark[0].why.find("laser-1: fail") != std::string::npos);
+  CHECK(dark[0].why.find("laser-1: laser-dead") != std::string::npos);
   CHECK_FALSE(result.is_as_expected());  // a fault excuses light that is wrong, not a job that has none
 }
 

@@ -73,7 +73,7 @@ ScenarioFault power_cut(const Fabric& fabric, const std::string& name, Duration 
   ScenarioFault fault;
   fault.at = at;
   fault.device = device_named(fabric, name);
-  fault.kind = ScenarioFaultKind::reboot;
+  fault.kind = DeviceFaultKind::reboot;
   fault.lasts = lasts;
   return fault;
 }
@@ -246,7 +246,7 @@ TEST_CASE("a_device_that_follows_orders_again_is_ordered_to_be_as_it_was_planned
   scenario.jobs = {job("first", "vgg19", 2, milliseconds{579}, kForever),
                    job("second", "vgg19", 4, milliseconds{1'953}, kForever)};
   ScenarioFault fault;
-  fault.kind = ScenarioFaultKind::fail;
+  fault.kind = DeviceFaultKind::fail;
   fault.device = device_named(*scenario.fabric, "flip-tx-4-0");
   fault.at = milliseconds{3'098};
   for (const Duration lasts : {milliseconds{1'050}, milliseconds{1'136}, milliseconds{1'300}}) {
@@ -264,7 +264,7 @@ TEST_CASE("a_laser_under_grants_that_failed_is_taken_back_when_it_answers") {
   ScenarioFault fault;
   fault.device = device_named(*scenario.fabric, "laser-1");
   std::uint64_t committed = 0;
-  for (const ScenarioFaultKind kind : {ScenarioFaultKind::stick, ScenarioFaultKind::refuse, ScenarioFaultKind::fail}) {
+  for (const DeviceFaultKind kind : {DeviceFaultKind::stick, DeviceFaultKind::nack, DeviceFaultKind::fail}) {
     for (const Duration at : {milliseconds{1'500}, milliseconds{1'700}, milliseconds{2'500}}) {
       CAPTURE(static_cast<int>(kind), at.count());
       fault.kind = kind;

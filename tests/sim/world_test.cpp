@@ -135,7 +135,7 @@ TEST_CASE("a_laser_that_fails_while_a_revision_is_carried_out_returns_it_and_nev
   ScenarioFault fault;
   fault.at = milliseconds{1'400};
   fault.device = laser_device;
-  fault.kind = ScenarioFaultKind::stick;
+  fault.kind = DeviceFaultKind::stick;
   scenario.device_faults = {fault};
   scenario.duration = seconds{8};
   const SimResult result = run(scenario, 5);
@@ -153,7 +153,7 @@ TEST_CASE("a_detuned_laser_shows_in_the_light_timeline") {
   ScenarioFault fault;
   fault.at = seconds{2};
   fault.device = device_of(*scenario.fabric, scenario.fabric->nodes[2].transmitters.front());
-  fault.kind = ScenarioFaultKind::detune;
+  fault.kind = DeviceFaultKind::detune;
   fault.offset = FrequencyOffset{12'000};
   scenario.device_faults = {fault};
   const SimResult result = run(scenario, 5);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "cli/lab/emulators.hpp"
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/bus/bus_device.hpp"
@@ -47,7 +48,7 @@ Result<void> LabLight::read_banks(Instant since) {
   const Fabric& fabric = *lab_.scenario.fabric;
   for (const Device& device : fabric.devices) {
     const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
-    if (device.role != DeviceRole::filter || endpoint == "sim") {
+    if (device.role != DeviceRole::filter || endpoint == "sim" || is_emulated(fabric, device)) {
       continue;
     }
     auto light = read_bank(fabric, device, endpoint);
@@ -60,10 +61,11 @@ Result<void> LabLight::read_banks(Instant since) {
 }
 
 void LabLight::note_death(std::uint32_t process, Instant at) {
-  const NodeSpan span = nodes_of_process(lab_.scenario, process);
+  const std::vector<NodeId> nodes = nodes_of_process(lab_.scenario, process);
   for (const Device& device : lab_.scenario.fabric->devices) {
-    const bool is_gone = device.agent.value >= span.first && device.agent.value < span.end;
-    if (is_gone && device.role == DeviceRole::transmitter) {  // without light, what the others do is no matter
+    const bool is_gone = std::ranges::binary_search(nodes, device.agent);
+    const bool is_simulated = lab_.scenario.fabric->buses[device.bus.value].endpoint == "sim";
+    if (is_gone && is_simulated && device.role == DeviceRole::transmitter) {  // without light, what the others do is no matter
       noted_.push_back({at, device.id, 0, LaserLight{}});
     }
   }
@@ -94,10 +96,13 @@ Result<std::vector<OpticalChange>> LabLight::changes() const {
   for (std::uint32_t process = 0; process < lab_.scenario.agents.processes; ++process) {
     paths.push_back(lab_.files.light_log(process));
   }
-  for (const Device& device : lab_.scenario.fabric->devices) {
-    if (is_emulated_switch(*lab_.scenario.fabric, device)) {  // its log is on the clock of this host as the agents' are
-      paths.push_back(lab_.files.light_log(device));
-    }
+  const Fabric& fabric = *lab_.scenario.fabric;
+  const auto places = emulated_places(fabric);
+  if (!places) {
+    return std::unexpected(places.error());
+  }
+  for (const EmulatedPlace& place : *places) {  // their logs are on the clock of this host as the agents' are
+    paths.push_back(lab_.files.light_log(fabric.device(place.devices.front())));
   }
   std::vector<OpticalChange> changes = noted_;
   for (const std::string& path : paths) {

@@ -15,7 +15,7 @@ class LabLight {
  public:
   explicit LabLight(const LabRecord& lab) : lab_(lab) {}
 
-  /// Rings behind an emulated or real heater bank leave no light log: their resonance follows from the voltages that the bank's
+  /// Rings behind a real heater bank leave no light log: their resonance follows from the voltages that the bank's
   /// registers hold now (P = V^2 / R), read over the bank's own protocol, and counts from `since` on.
   Result<void> read_banks(Instant since);
   /// The simulated devices of an agent process died with it.

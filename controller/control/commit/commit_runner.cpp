@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "controller/plan/grants.hpp"
 #include "core/messages/intake_limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -157,6 +158,9 @@ std::string CommitRunner::waits_for() const {
   }
   const FabricCommit& commit = *committing->commit;
   const std::string revision = format_text("revision {} waits for ", commit.revision().value);
+  if (facts_.clock_problem) {
+    return revision + "a clock that may time it: " + facts_.clock_problem->message;
+  }
   if (committing->step == CommitStep::waiting_for_quiet) {
     if (const auto job = conditions_.unquiet_job(commit)) {
       return format_text("{}job {} to be quiet", revision, job->value);
@@ -176,7 +180,8 @@ void CommitRunner::want_plan(std::string reason, EffectSink& sink, std::string o
 }
 
 void CommitRunner::consider_planning(EffectSink& sink) {
-  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
+  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure() ||
+      facts_.clock_problem) {
     return;  // whoever ends that state considers again
   }
   if (facts_.now < numbers_.known_by() && sessions_.are_all_known()) {
@@ -199,6 +204,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->algorithm = facts_.algorithm;
   request->budget.steps = facts_.timings.plan_steps;
   request->reason = wanted_->reason;
+  request->fire_skew = fire_skew_.p999();
   request->unusable = unusable_.devices();
   request->may_leave_out =
       confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : unlit_jobs(desired_.intent(), jobs_);
@@ -260,6 +266,7 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     append(history_, std::move(report));
     return journal_.append(desired_.record(), PlanAct{}, sink);
   }
+  tell_of_guard(*plan, sink);
   returns_.begin_commit();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
@@ -291,9 +298,30 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   begin_if_ready(sink);
 }
 
+/// Where what was measured is more than the fabric promises, the plan has the longer guard; people shall know what it costs.
+void CommitRunner::tell_of_guard(const PlanResult& plan, EffectSink& sink) {
+  for (const NodePlan& slice : plan.plan.nodes) {
+    const bool is_laid = slice.grants && slice.grants->routed_by == plan.plan.revision;
+    const Duration widened = is_laid ? widened_by(*facts_.fabric, plan.plan, slice.grants->job) : Duration{};
+    if (widened > Duration{}) {
+      alarms_.raise(
+          {AlarmCode::fire_underflow,
+           {},
+           {},
+           format_text("agents fired up to {} us late (p99.9 of {} firings), more than the guard that the fabric "
+                       "promises: grants of job {} have a guard of {} us, {} us longer",
+                       fire_skew_.p999() / std::chrono::microseconds{1}, fire_skew_.count(), slice.grants->job.value,
+                       guard_of(slice.grants->timings) / std::chrono::microseconds{1}, widened / std::chrono::microseconds{1}),
+           "loom schedule history"},
+          facts_.now, sink);
+      return;
+    }
+  }
+}
+
 void CommitRunner::begin_if_ready(EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
-  if (committing == nullptr || !committing->is_waiting()) {
+  if (committing == nullptr || !committing->is_waiting() || facts_.clock_problem) {
     return;
   }
   FabricCommit& commit = *committing->commit;
@@ -409,6 +437,7 @@ void CommitRunner::on_recorded(CommitDecision decision, Revision revision, Effec
 
 void CommitRunner::finish_confirmed(EffectSink& sink) {
   const std::unique_ptr<FabricCommit> commit = std::move(std::get<Committing>(phase_).commit);
+  fire_skew_.add(commit->latenesses());
   confirmed_.confirm(commit->shared_plan());
   unusable_.commit_confirmed();
   alarms_.clear(AlarmCode::plan_refused);
@@ -443,6 +472,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   const std::shared_ptr<const FabricCommit> failed = std::move(std::get<Committing>(phase_).commit);
   phase_ = Idle{};
   end_ = CommitEnd{false, is_repair, failed};
+  fire_skew_.add(failed->latenesses());
   failed->abandon(facts_.header, sink);
   CommitReport report = failed->report(facts_.now);
   report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;

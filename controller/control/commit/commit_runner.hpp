@@ -15,6 +15,7 @@
 #include "controller/control/agent_sessions.hpp"
 #include "controller/control/commit/commit.hpp"
 #include "controller/control/commit/commit_returns.hpp"
+#include "controller/control/commit/fire_skew.hpp"
 #include "controller/control/commit/found_state.hpp"
 #include "controller/control/commit/revision_numbers.hpp"
 #include "controller/control/commit/start_conditions.hpp"
@@ -96,6 +97,7 @@ class CommitRunner {
   /// Whom the commit that is to light the job waits for; empty: nobody.
   std::string waits_for() const;
   const std::deque<CommitReport>& history() const { return history_; }
+  const FireSkew& fire_skew() const { return fire_skew_; }
 
  private:
   struct Idle {};
@@ -129,6 +131,7 @@ class CommitRunner {
 
   void refuse_plan(Planning planned, const Error& error, EffectSink& sink);
   void start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink);
+  void tell_of_guard(const PlanResult& plan, EffectSink& sink);
   void follow_commit(EffectSink& sink);
   void finish_confirmed(EffectSink& sink);
   void finish_failed(EffectSink& sink);
@@ -152,6 +155,7 @@ class CommitRunner {
   std::optional<CommitEnd> end_;
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::deque<CommitReport> history_;
+  FireSkew fire_skew_;
 };
 
 /// The commit that moves light now; null: none does, be it that one waits to begin.

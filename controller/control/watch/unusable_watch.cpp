@@ -63,6 +63,9 @@ void UnusableWatch::mark(DeviceId id, std::string why, EffectSink& sink) {
 }
 
 void UnusableWatch::observe(const Observation& seen, EffectSink& sink) {
+  if (facts_.fabric->device(seen.device).role == DeviceRole::monitor) {
+    return;  // nothing is ordered of it, and light goes by it whether it looks or not
+  }
   const auto found = rows_.find(seen.device);
   if (!gave_up(seen)) {
     if (found != rows_.end() && seen.health == DeviceHealth::ready) {

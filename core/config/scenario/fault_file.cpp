@@ -56,34 +56,52 @@ class FaultReader {
     map.finish();
   }
 
-  /// The one key that a kind of fault takes beside at, device, kind and lasts.
-  void read_fault_value(YamlMap& map, ScenarioFault& fault) {
-    if (fault.kind == ScenarioFaultKind::detune) {
-      fault.offset = map.offset("offset", {{-1'000'000}, {1'000'000}}, Rule::required);
-    } else if (fault.kind == ScenarioFaultKind::dim) {
-      fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
-    } else if (fault.kind == ScenarioFaultKind::late) {
-      fault.delay = map.duration("delay", kPositive, Rule::required);
+  /// The one key that a fault takes beside at, device, kind and lasts.
+  void read_fault_value(YamlMap& map, const FaultName& name, ScenarioFault& fault) {
+    constexpr Range<FrequencyOffset> kOffset{{-1'000'000}, {1'000'000}};
+    constexpr FrequencyOffset kNextMode{50'000};
+    switch (name.value) {
+      case FaultValue::none:
+        break;
+      case FaultValue::offset:
+        fault.offset =
+            name.must_have_value ? map.offset("offset", kOffset, Rule::required) : map.offset("offset", kOffset, kNextMode);
+        break;
+      case FaultValue::loss:
+        fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
+        break;
+      case FaultValue::delay:
+        fault.delay = name.must_have_value ? map.duration("delay", kPositive, Rule::required)
+                                           : map.duration("delay", kPositive, Duration{std::chrono::milliseconds{500}});
+        break;
+      case FaultValue::factor:
+        fault.factor = static_cast<std::int32_t>(map.integer("factor", {2, 1'000'000}, std::int64_t{fault.factor}));
+        break;
+      case FaultValue::percent:
+        fault.percent = static_cast<std::int32_t>(map.integer("percent", {1, 100}, std::int64_t{fault.percent}));
+        break;
+      case FaultValue::channel:
+        fault.channel = static_cast<std::uint16_t>(map.integer("channel", {0, 65'535}, Rule::required));
+        break;
     }
   }
 
-  void check_fault(YamlMap& map, const ScenarioFault& fault) {
-    const DeviceRole role = place_.fabric->device(fault.device).role;
-    if (fault.kind == ScenarioFaultKind::detune && role != DeviceRole::transmitter && role != DeviceRole::filter) {
-      map.error("kind", format_text("kind: '{}' is a switch; expected a laser or a heater bank to detune",
-                                    place_.fabric->device(fault.device).name));
-    }
-    if (fault.kind == ScenarioFaultKind::misroute && role != DeviceRole::wavelength_switch &&
-        role != DeviceRole::circuit_switch) {
-      map.error("kind",
-                format_text("kind: '{}' is no switch; expected a WSS or an OCS", place_.fabric->device(fault.device).name));
+  void check_fault(YamlMap& map, const FaultName& name, const ScenarioFault& fault) {
+    const Device& device = place_.fabric->device(fault.device);
+    if (!name.is_of(device.role)) {
+      map.error("kind", "kind: " + refusal_of(name, device.role, device.name));
+    } else if (name.value == FaultValue::channel && fault.channel >= device.elements.size()) {
+      map.error("channel", format_text("channel: {}; '{}' has {}", fault.channel, device.name, device.elements.size()));
     }
   }
 
   void read_device_faults() {
     const NameIndex devices =
         names_of("device", place_.fabric == nullptr ? std::vector<Device>{} : place_.fabric->devices, errors_);
-    const auto kinds = words_of<ScenarioFaultKind, kScenarioFaultKinds>();
+    std::vector<std::string> kinds;
+    for (const FaultName& name : fault_catalogue()) {
+      kinds.emplace_back(name.name);
+    }
     for (const YamlNode& item : file_.list("device_faults", kFaults)) {
       YamlMap map(item, "the device fault", errors_);
       ScenarioFault fault;
@@ -96,12 +114,13 @@ class FaultReader {
       if (!kind) {
         continue;
       }
-      fault.kind = static_cast<ScenarioFaultKind>(*kind);
-      read_fault_value(map, fault);
+      const FaultName& name = fault_catalogue()[*kind];
+      fault.kind = name.kind;
+      read_fault_value(map, name, fault);
       map.finish();
       if (number) {
         fault.device = {*number};
-        check_fault(map, fault);
+        check_fault(map, name, fault);
       }
       place_.device_faults.push_back(fault);
     }

@@ -11,6 +11,7 @@
 #include "core/config/scenario/action_file.hpp"
 #include "core/config/scenario/expectation_file.hpp"
 #include "core/config/scenario/fault_file.hpp"
+#include "core/config/scenario/host_file.hpp"
 #include "core/config/yaml/known_words.hpp"
 #include "core/config/yaml/yaml_document.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
@@ -54,6 +55,7 @@ class ScenarioReader {
     read_inventory();
     read_agents();
     read_controller();
+    check_controller_endpoint();
     read_reconcile();
     read_adaptation();
     read_training();
@@ -178,6 +180,25 @@ class ScenarioReader {
       scenario_.agents.processes = static_cast<std::uint32_t>(map->integer("processes", {1, node_limit()}, 1));
       map->finish();
     }
+    scenario_.agents.hosts = read_hosts(file_, fabric_known_ ? &fabric_ : nullptr, errors_);
+    if (!scenario_.agents.hosts.empty()) {
+      if (file_.find("agents") != nullptr) {
+        file_.error("agents", "agents: hosts says already how they are hosted; expected one of both");
+      }
+      scenario_.agents.processes = static_cast<std::uint32_t>(scenario_.agents.hosts.size());
+    }
+  }
+
+  /// Agents of other hosts have nobody else to tell them where it is.
+  void check_controller_endpoint() {
+    const auto lawful =
+        scenario_.controller_endpoint.empty() ? Result<void>{} : check_tcp_endpoint(scenario_.controller_endpoint);
+    if (!lawful) {
+      file_.error("controller", "listen: " + lawful.error().message);
+    } else if (!scenario_.agents.hosts.empty() && scenario_.controller_endpoint.empty()) {
+      file_.error("hosts",
+                  "hosts: agents of other hosts have to find the controller; expected controller: {listen: tcp://HOST:PORT}");
+    }
   }
 
   void read_controller() {
@@ -185,6 +206,7 @@ class ScenarioReader {
     if (!map) {
       return;
     }
+    scenario_.controller_endpoint = map->text("listen", std::string{});
     ControllerTimings& timings = scenario_.controller;
     timings.debounce = map->duration("debounce", kPositive, timings.debounce);
     timings.retry_interval = map->duration("retry_interval", kPositive, timings.retry_interval);

@@ -220,13 +220,31 @@ std::string network_text(const NetworkFaults& network) {
 
 std::string device_fault_text(const Fabric& fabric, const ScenarioFault& fault) {
   Row row;
-  row.add("at", fault.at).add("device", fabric.device(fault.device).name).add("kind", to_string(fault.kind));
-  if (fault.kind == ScenarioFaultKind::detune) {
-    row.add("offset", print_quantity(fault.offset.mhz, kFrequencyOffsetUnits));
-  } else if (fault.kind == ScenarioFaultKind::dim) {
-    row.add("loss", print_quantity(fault.loss.centi, kRatioUnits));
-  } else if (fault.kind == ScenarioFaultKind::late) {
-    row.add("delay", fault.delay);
+  const Device& device = fabric.device(fault.device);
+  const FaultName* name = fault_of(fault.kind, device.role);
+  LOOM_ASSERT(name != nullptr);
+  row.add("at", fault.at).add("device", device.name).add("kind", name->name);
+  switch (name->value) {
+    case FaultValue::none:
+      break;
+    case FaultValue::offset:
+      row.add("offset", print_quantity(fault.offset.mhz, kFrequencyOffsetUnits));
+      break;
+    case FaultValue::loss:
+      row.add("loss", print_quantity(fault.loss.centi, kRatioUnits));
+      break;
+    case FaultValue::delay:
+      row.add("delay", fault.delay);
+      break;
+    case FaultValue::factor:
+      row.add("factor", std::to_string(fault.factor));
+      break;
+    case FaultValue::percent:
+      row.add_unless(std::string("100"), "percent", std::to_string(fault.percent));
+      break;
+    case FaultValue::channel:
+      row.add("channel", std::to_string(fault.channel));
+      break;
   }
   return row.add_unless(kForever, "lasts", fault.lasts).text();
 }

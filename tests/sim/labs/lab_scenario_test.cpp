@@ -50,7 +50,7 @@ TEST_CASE("a lab refuses by name what only a simulation can do, before it starts
   const Finished finished =
       lab.run("lab run " +
               lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
-                                 "\ndevice_faults: [{at: 1 s, device: heater-5, kind: silence}]\n"));
+                                 "\ndevice_faults: [{at: 1 s, device: heater-5, kind: silent}]\n"));
   CHECK(finished.words.find("device_faults: heater-5 is at modbus-tcp") != std::string::npos);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("a lab submits, drains, cancels and switches lasers at the scenario's 
 TEST_CASE("a device that fails in a lab darkens its job, with times, and the run says so") {
   const Lab lab;
   const std::string lines =
-      "mode: soft\nduration: 8 s\ndevice_faults: [{at: 4 s, device: wss-in-0, kind: fail}]\njobs:\n"
+      "mode: soft\nduration: 8 s\ndevice_faults: [{at: 4 s, device: wss-in-0, kind: wss-dead}]\njobs:\n"
       "  - {name: ring, workload: vgg19, nodes: 4, EXPECT}\n";
   const auto with = [&](const std::string& expect) {
     std::string all = lines;
@@ -109,7 +109,7 @@ TEST_CASE("a device that fails in a lab darkens its job, with times, and the run
   INFO(object.dump(1));
   REQUIRE(dark.is_object());
   CHECK(dark["from_s"].get<double>() == Approx(4.0).margin(0.5));
-  CHECK(dark["why"].get<std::string>().find("wss-in-0: fail") != std::string::npos);
+  CHECK(dark["why"].get<std::string>().find("wss-in-0: wss-dead") != std::string::npos);
   CHECK(lab.run("lab run " + with(", expect: {dark: {from: 4 s}}")).code == 0);
 }
 

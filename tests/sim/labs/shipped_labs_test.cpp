@@ -25,7 +25,7 @@ std::string text_elsewhere(const fs::path& path) {
       std::regex_replace(text.str(), std::regex("fabric: \\.\\./"), "fabric: " + fs::absolute("configs/").string());
   std::string moved;
   static const std::regex kPort("127\\.0\\.0\\.1:([0-9]+)");
-  const int first = free_ports(8);
+  const int first = free_ports(16);
   int used = 0;
   for (std::smatch match; std::regex_search(rest, match, kPort); rest = match.suffix()) {
     moved += match.prefix().str() + "127.0.0.1:" + std::to_string(first + used++);

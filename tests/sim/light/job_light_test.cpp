@@ -135,12 +135,12 @@ TEST_CASE("light_that_goes_without_a_commit_is_dark_with_its_times_and_its_fault
   history.window(2, 3, seconds{12});
   history.window(3, 0, milliseconds{1'140});
   history.faults = {{Instant{seconds{3}}, Instant{seconds{4}}, "laser-0: dim"},
-                    {Instant{milliseconds{9'990}}, kNever, "wss-in-0: fail"}};
+                    {Instant{milliseconds{9'990}}, kNever, "wss-in-0: wss-dead"}};
   const JobLight light = history.account(seconds{1}, seconds{20});
   REQUIRE(light.dark.size() == 2);
   CHECK(light.dark[1].span == TimeSpan{Instant{seconds{10}}, Instant{seconds{12}}});
   CHECK_FALSE(light.dark[1].planned);
-  CHECK(light.dark[1].why == "1 of 4 circuits are dark, first from node-2 to node-3; wss-in-0: fail");
+  CHECK(light.dark[1].why == "1 of 4 circuits are dark, first from node-2 to node-3; wss-in-0: wss-dead");
   CHECK(light.lit_time() + light.dark_time() == seconds{19});
 }
 

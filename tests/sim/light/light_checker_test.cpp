@@ -321,12 +321,12 @@ constexpr RuleSet kAstray = rule_set({SafetyRule::stray, SafetyRule::collision, 
 
 TEST_CASE("an_injected_fault_excuses_stray_light_but_not_mixing") {
   LitCourt court;
-  court.checker.excuse({court.fabric->nodes[0].transmitters.front(), kAstray, kNever, "laser-0: detune"});
+  court.checker.excuse({court.fabric->nodes[0].transmitters.front(), kAstray, kNever, "laser-0: laser-detuned"});
   court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
   CHECK(court.checker.violations().empty());
   REQUIRE(court.checker.excused().size() == 1);  // and it is visible
   CHECK(court.checker.excused().front().violation.rule == SafetyRule::stray);
-  CHECK(court.checker.excused().front().fault == "laser-0: detune");
+  CHECK(court.checker.excused().front().fault == "laser-0: laser-detuned");
   court.emit(0, 1);
   court.journal(CommitDecision::going, 2, {court.circuit(2, 3, 2, 2)});
   court.emit(3, 2);
@@ -336,7 +336,7 @@ TEST_CASE("an_injected_fault_excuses_stray_light_but_not_mixing") {
 TEST_CASE("a_fault_excuses_until_its_end_and_not_beyond") {
   LitCourt court;
   const Instant end = instant_from_ns(court.clock + 100);
-  court.checker.excuse({court.fabric->nodes[0].transmitters.front(), kAstray, end, "laser-0: stick"});
+  court.checker.excuse({court.fabric->nodes[0].transmitters.front(), kAstray, end, "laser-0: laser-stuck"});
   court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
   court.checker.judge_all(end - Duration{1});
   CHECK(court.checker.violations().empty());
@@ -351,12 +351,12 @@ TEST_CASE("a_fault_excuses_the_rules_that_it_explains_and_its_own_light") {
   const auto stray = [&] {
     court.apply(laser(*court.fabric, 0, NodeId{0}, centre_of(slot_of_channel(1)) + FrequencyOffset{60'000}));
   };
-  SECTION("another rule") { court.checker.excuse({own, rule_set({SafetyRule::lasers_off}), kNever, "laser-0: silence"}); }
+  SECTION("another rule") { court.checker.excuse({own, rule_set({SafetyRule::lasers_off}), kNever, "laser-0: silent"}); }
   SECTION("no rule") { court.checker.excuse({own, 0, kNever, "laser-0: late"}); }
-  SECTION("another laser's light") { court.checker.excuse({other, kAstray, kNever, "laser-3: detune"}); }
+  SECTION("another laser's light") { court.checker.excuse({other, kAstray, kNever, "laser-3: laser-detuned"}); }
   SECTION("light that has changed meanwhile") {
-    court.checker.excuse({own, kAstray, kNever, "laser-0: silence"});
-    court.checker.withdraw(own, "laser-0: silence");
+    court.checker.excuse({own, kAstray, kNever, "laser-0: silent"});
+    court.checker.withdraw(own, "laser-0: silent");
   }
   stray();
   CHECK(court.count(SafetyRule::stray) == 1);
@@ -400,7 +400,7 @@ TEST_CASE("light_of_a_plan_that_another_controller_had_decided_is_lawful_until_t
 }
 
 TEST_CASE("what_a_fault_explains_follows_from_its_kind_and_its_device") {
-  using Kind = ScenarioFaultKind;
+  using Kind = DeviceFaultKind;
   for (const DeviceRole device :
        {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch, DeviceRole::circuit_switch}) {
     const RuleSet late =

@@ -33,7 +33,7 @@ ScenarioFault detuned(const Scenario& scenario, std::uint32_t node, Duration at,
   ScenarioFault fault;
   fault.at = at;
   fault.device = device_of(*scenario.fabric, scenario.fabric->nodes[node].transmitters.front());
-  fault.kind = ScenarioFaultKind::detune;
+  fault.kind = DeviceFaultKind::detune;
   fault.offset = FrequencyOffset{12'000};  // out of its own passbands, not yet into a neighbour's
   fault.lasts = lasts;
   return fault;

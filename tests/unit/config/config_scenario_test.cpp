@@ -74,7 +74,7 @@ churn: {revisions: 5, job_nodes: [2, 4], live_jobs: 1, workload: dlrm, settings:
 network: {delay_min: 1 ms, delay_max: 2 ms, loss: 0.02, duplicate: 0.01, reorder: 0.5, until: 2 s}
 device_faults:
   - {at: 2 s, device: heater-3, kind: late, delay: 7 ms, lasts: 1 s}
-  - {at: 1 s, device: laser-5, kind: detune, offset: -12.5 GHz}
+  - {at: 1 s, device: laser-5, kind: laser-detuned, offset: -12.5 GHz}
 )")),
                                     all_fabric_kinds());
   REQUIRE(loaded);
@@ -99,7 +99,7 @@ device_faults:
   CHECK(s.churn == Churn{5, {2, 4}, 1, "dlrm", {{"x", "1"}}, milliseconds{10}, milliseconds{100}});
   CHECK(s.network == NetworkFaults{milliseconds{1}, milliseconds{2}, 0.02, 0.01, 0.5, seconds{2}});
   REQUIRE(s.device_faults.size() == 2);
-  CHECK(s.device_faults[0].kind == ScenarioFaultKind::detune);
+  CHECK(s.device_faults[0].kind == DeviceFaultKind::detune);
   CHECK(s.device_faults[0].offset == FrequencyOffset{-12'500});
   CHECK(s.fabric->device(s.device_faults[0].device).name == "laser-5");
   CHECK(s.device_faults[0].lasts == kForever);
@@ -229,14 +229,14 @@ TEST_CASE("unlawful_scenarios_are_refused_with_line_and_reason") {
   CHECK_THAT(errors_of(scenario("controller: {suspect_after: 400 ms}\n")),
              Contains("suspect_after: 400 ms; expected less than dead_after = 300 ms"));
   CHECK_THAT(errors_of(scenario("agents: {processes: 9}\n")), Contains("expected a whole number of 1..8"));
-  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-9, kind: fail}]\n")),
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-9, kind: laser-dead}]\n")),
              Contains("there is no device 'laser-9'; did you mean"));
-  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-1, kind: detune}]\n")),
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-1, kind: laser-detuned}]\n")),
              Contains("lacks the key 'offset'"));
-  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-1, kind: fail, offset: 3 GHz}]\n")),
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: laser-1, kind: laser-dead, offset: 3 GHz}]\n")),
              Contains("unknown key 'offset'"));
-  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: wss-in-0, kind: detune, offset: 3 GHz}]\n")),
-             Contains("'wss-in-0' is a switch"));
+  CHECK_THAT(errors_of(scenario("device_faults: [{at: 1 s, device: wss-in-0, kind: laser-detuned, offset: 3 GHz}]\n")),
+             Contains("'wss-in-0' is a wavelength_switch; expected a device that can have"));
   CHECK_THAT(errors_of(scenario("seed: -1\n")), Contains("seed: found '-1'"));
   CHECK_THAT(errors_of(scenario("duration: 0 s\n")), Contains("duration: found '0 s'"));
 }

@@ -62,6 +62,7 @@ NodeReport node_report(Random& random) {
   out.maintenance = random.coin();
   out.jobs = some<JobId>(random, [&] { return job(random); });
   out.dark_because = text(random);
+  out.turned_away = text(random);
   return out;
 }
 
@@ -92,6 +93,7 @@ CircuitReport circuit_report(Random& random) {
   out.light = random.any(LightState::dark);
   out.age = difference(random);
   out.why = text(random);
+  out.proof = random.any(Proof::monitor);
   return out;
 }
 
@@ -265,6 +267,10 @@ DeviceRequest device_request(Random& random) {
     out.setpoint = setpoint(random, random.between(0, 3));
   }
   out.dry_run = random.coin();
+  out.heaters = some<HeaterByHand>(random, [&] {
+    return HeaterByHand{static_cast<std::uint32_t>(random.between(0, 63)),
+                        static_cast<std::uint32_t>(random.between(0, 999'999))};
+  });
   return out;
 }
 

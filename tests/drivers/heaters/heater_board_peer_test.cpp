@@ -28,7 +28,7 @@ class BoardServer {
     std::array<int, 2> out{};
     REQUIRE(pipe2(in.data(), O_CLOEXEC) == 0);
     REQUIRE(pipe2(out.data(), O_CLOEXEC) == 0);
-    std::vector<std::string> words{"python3", LOOM_SOURCE_DIR "/tests/drivers/heater_board_server.py"};
+    std::vector<std::string> words{"python3", LOOM_SOURCE_DIR "/tests/drivers/heaters/heater_board_server.py"};
     words.insert(words.end(), ranges.begin(), ranges.end());
     std::vector<char*> arguments;
     for (std::string& word : words) {
