@@ -17,10 +17,11 @@ struct Emulator {
   std::string_view model;
   std::string_view program;
 };
-constexpr std::array<Emulator, 4> kEmulators{{
+constexpr std::array<Emulator, 5> kEmulators{{
     {"itla_laser", "itla"},
     {"heater_bank", "heater"},
     {"wss", "wss"},
+    {"waveshaper", "waveshaper"},
     {"ocs", "ocs"},
 }};
 

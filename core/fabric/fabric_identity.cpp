@@ -61,7 +61,7 @@ struct KindFolder {
 
   void operator()(const Transmitter& in) const {
     to.add(in.rate).add(in.signal_width).add(in.launch_power).add(std::int64_t{in.tunable}).add(in.channels);
-    to.add(in.retune_max).add(in.blank_max).add(in.enable_max).add(in.reply_max).add(in.control_max);
+    to.add(in.retune_max).add(in.blank_max).add(in.enable_max).add(in.control_max);
     to.add(static_cast<std::int64_t>(in.tunes));
   }
   void operator()(const Receiver& in) const { to.add(in.sensitivity).add(in.overload).add(in.acquisition_max); }

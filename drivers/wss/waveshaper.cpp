@@ -269,9 +269,6 @@ std::string WaveShaperDriver::misfit() const {
   if (!info_) {
     return {};
   }
-  if (!profile_.serial.empty() && info_->serial != profile_.serial) {
-    return format_text("says serial number '{}', expected '{}'", info_->serial, profile_.serial);
-  }
   if (info_->ports < needed) {
     return format_text("has {} {} ({}), the fabric gives it {}", info_->ports, info_->ports == 1 ? "port" : "ports",
                        info_->model, needed);
@@ -328,7 +325,6 @@ WaveShaperSettings waveshaper_settings(const Fabric& fabric, const Device& devic
   settings.inputs = element.inputs;
   settings.outputs = element.outputs;
   settings.map = port_map_of(element.inputs, element.outputs);
-  settings.serial = device.serial;
   settings.settle_max = wss->settle_max;
   settings.reply_deadline = DeviceProfileView(kKeys, device.profile).duration("reply_max");
   settings.exchange = std::chrono::milliseconds{50};  // 150 KB at 100 Mbit/s are 12 ms; the rest is the device's [K]

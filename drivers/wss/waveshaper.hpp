@@ -22,7 +22,6 @@ struct WaveShaperSettings : DeviceProfile {
   PortNumber inputs = 1;
   PortNumber outputs = 1;
   PortMap map = PortMap::by_output;
-  std::string serial;  ///< that it must say; empty: any
 };
 
 enum class WaveShaperState : std::uint8_t { rest, decide, identify, read, load, settle, prove };
