@@ -61,6 +61,7 @@ Result<LabRecord> session_of(const Globals& globals) {
   LabRecord lab{StateFolder(folder->path()), std::move(*folder), manifest.scenario, std::move(*scenario), manifest.record,
                 manifest.inspector_dir,      manifest.address};
   lab.training_dir = manifest.training_dir;
+  lab.emulates = manifest.emulates;
   lab.metrics = manifest.metrics;
   const LabManifest now = manifest_of(lab);
   if (now.fabric_digest != manifest.fabric_digest || now.agent_processes != manifest.agent_processes) {

@@ -58,6 +58,9 @@ Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
 }
 
 Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
+  if (!lab.emulates) {
+    return {};
+  }
   const auto places = emulated_places(*lab.scenario.fabric);
   if (!places) {
     return std::unexpected(places.error());
@@ -254,6 +257,7 @@ LabManifest manifest_of(const LabRecord& lab) {
   manifest.record = lab.record;
   manifest.inspector_dir = lab.inspector_dir;
   manifest.training_dir = lab.training_dir;
+  manifest.emulates = lab.emulates;
   manifest.metrics = lab.metrics;
   manifest.files = files_of(lab);
   if (const auto processes = processes_of(lab)) {
