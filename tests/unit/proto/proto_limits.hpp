@@ -62,6 +62,8 @@ inline const std::vector<Range> kRanges{
     {"TransmitterObservation.status_fatal_bits", 0, kLastMessage},
     {"TransmitterObservation.status_warning_bits", 0, kLastMessage},
     {"FilterObservation.ring_millivolts", -limits::kMillivolts, limits::kMillivolts},
+    {"PortPower.port", 0, 0xffff},
+    {"LightReading.channel_number", 0, 0xffff},
     {"RingResonance.channel_number", 0, limits::kRingsPerBank - 1},
     {"Circuit.rate_bit_per_s", 0, limits::kBitPerSecond},
     // Traffic and jobs.
@@ -354,6 +356,9 @@ inline const std::vector<Most> kMost{
     {"FilterObservation.ring_millivolts", limits::kRingsPerBank},
     {"WavelengthSwitchObservation.routes", limits::kWssRoutes},
     {"CircuitSwitchObservation.connects", 0x10000},
+    {"CircuitSwitchObservation.occupied", 0x10000},
+    {"CircuitSwitchObservation.powers", 0x20000},
+    {"MonitorObservation.lights", limits::kLightReadings},
     {"FilterSetpoint.rings", limits::kRingsPerBank},
     {"WavelengthSwitchSetpoint.routes", limits::kWssRoutes},
     {"CircuitSwitchSetpoint.connects", 0x10000},
