@@ -75,7 +75,7 @@ DeviceReport device_report(Random& random) {
   out.observation = observation(random);
   out.drift = random.any(Drift::stale);
   if (random.coin()) {
-    out.desired = setpoint(random, random.between(0, 3));
+    out.desired = setpoint(random, random.between(0, 4));
   }
   out.by_hand = random.coin();
   out.adopted = random.coin();
@@ -264,7 +264,7 @@ DeviceRequest device_request(Random& random) {
   DeviceRequest out;
   out.device = device(random);
   if (random.coin()) {
-    out.setpoint = setpoint(random, random.between(0, 3));
+    out.setpoint = setpoint(random, random.between(0, 4));
   }
   out.dry_run = random.coin();
   out.heaters = some<HeaterByHand>(random, [&] {
