@@ -40,7 +40,7 @@
 #include "runtime/zmq/keys/keys_watch.hpp"
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/transport_metrics.hpp"
-#include "sim_backend/judge/light_log_file.hpp"
+#include "sim_backend/light_log_file.hpp"
 #include "sim_backend/training/training_links.hpp"
 #include "sim_backend/world/fault_model.hpp"
 #include "sim_backend/world/sim_bus.hpp"
