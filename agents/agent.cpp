@@ -62,6 +62,7 @@ void report_failures(StepContext context, DeviceUnits& units, const EnvelopeSend
 Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> drivers)
     : options_(options),
       envelopes_{options.node, {}, {}},
+      host_(envelopes_, options.identity, options.listens_at),
       units_(options.fabric, options.node, std::move(drivers)),
       timelines_(envelopes_, units_),
       executor_(units_),
@@ -82,13 +83,18 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   if (!started_) {
     return;
   }
+  const auto greet_again = [&](bool is_news) {
+    if (is_news && session_.state() == SessionState::joined) {
+      session_.newer_term(context);
+    }
+  };
   std::visit(Overloaded{
                  [&](const MessageArrived& message) { receive(context, message); },
                  [&](const MessageRefused& refused) { note_refused(context, refused); },
                  [&](const BusReplied& reply) { counters_.foreign_replies += units_.replied(context, reply) ? 0U : 1U; },
                  [&](const InterlockChanged& change) { contact(context, change); },
-                 [&](const ClockJudged& judged) { judge_clock(context, judged); },
-                 [&](const PeersListen& listening) { listen(context, listening); },
+                 [&](const ClockJudged& judged) { greet_again(host_.judge(context, judged)); },
+                 [&](const PeersListen& listening) { greet_again(host_.listen(listening)); },
                  [&](const TrainingReady& ready) { barrier_.receive(context, ready); },
                  [&](const TrafficReceived& received) { traffic_.receive(context.now, received.reported); },
                  [&](const Appended& appended) {
@@ -255,8 +261,8 @@ void Agent::handle(StepContext context, const Envelope& envelope) {
                  [&](const Welcome& welcome) {
                    knows_all_ = knows_all_ && session_.state() == SessionState::joined;
                    session_.welcome(context, welcome.heartbeat_interval);
-                   turned_away_because_.clear();
-                   warn_of_clock(context);  // this controller may not know it
+                   host_.welcomed();
+                   host_.warn_of_clock(context);  // this controller may not know it
                    commit_.confirm(context, welcome.confirmed);
                    timelines_.send_again();
                    grants_.send_again();
@@ -265,9 +271,10 @@ void Agent::handle(StepContext context, const Envelope& envelope) {
                    if (unwelcome.error.code == ErrorCode::busy) {
                      return session_.newer_term(context);  // it started again and asks who we are: nobody was turned away
                    }
-                   turned_away(context, unwelcome.error);
+                   session_.unwelcome(context);
+                   host_.tell_turned_away(context, unwelcome.error);
                  },
-                 [&](const PeerAddresses& addresses) { learn(context, addresses); },
+                 [&](const PeerAddresses& addresses) { host_.learn(context, addresses); },
                  [&](const Beat& beat) { commit_.confirm(context, beat.confirmed); },
                  [&](const SetLasers& order) { set_lasers(context, order); },
                  [&](const ResetDevice& order) { resets_.order(context, order); },
@@ -281,7 +288,8 @@ bool Agent::handle_commit(StepContext context, const Envelope& envelope) {
   return std::visit(
       Overloaded{
           [&](const Prepare& prepare) {
-            const auto latched = interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : clock_problem_;
+            const auto latched =
+                interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : host_.clock_problem();
             return commit_.prepare(context, revision, prepare.plan, latched), true;
           },
           [&](const Arm& arm) { return commit_.arm(context, revision, envelope.clock, arm.fire_at), true; },
@@ -292,59 +300,6 @@ bool Agent::handle_commit(StepContext context, const Envelope& envelope) {
           [](const auto&) { return false; },
       },
       envelope.body);
-}
-
-/// Aloud, but not as often as hellos are refused.
-void Agent::turned_away(StepContext context, const Error& why) {
-  session_.unwelcome(context);
-  if (std::exchange(turned_away_because_, why.message) != why.message) {
-    context.sink->emit(
-        RaiseAlarm{{AlarmCode::agent_duplicate,
-                    options_.node,
-                    {},
-                    "the controller turned this agent away: " + why.message,
-                    why.next_command.empty() ? format_text("loom node show {}", options_.node.value) : why.next_command}});
-  }
-}
-
-// --- the host ------------------------------------------------------------------------------------------------------------
-
-/// What is lit stays, and what is under way ends as it was timed; nothing new that emits is prepared until the clock is good.
-void Agent::judge_clock(StepContext context, const ClockJudged& judged) {
-  const bool was_good = !clock_problem_;
-  clock_problem_ = judged.problem;
-  if (clock_problem_) {
-    clock_problem_->message = "clock_unsynchronised: " + clock_problem_->message;
-  }
-  if (was_good) {
-    warn_of_clock(context);
-  } else if (!clock_problem_ && session_.state() == SessionState::joined) {
-    session_.newer_term(context);  // with a hello the controller takes its alarm back
-  }
-}
-
-void Agent::warn_of_clock(StepContext context) const {
-  if (clock_problem_) {
-    envelopes_.warn(context,
-                    {AlarmCode::clock_unsynchronised,
-                     {},
-                     {},
-                     format_text("node {} prepares nothing that emits: {}", options_.node.value, clock_problem_->message),
-                     clock_problem_->next_command});
-  }
-}
-
-void Agent::listen(StepContext context, const PeersListen& listening) {
-  if (std::exchange(options_.listens_at, listening.endpoint) != listening.endpoint &&
-      session_.state() == SessionState::joined) {
-    session_.newer_term(context);  // a hello carries it
-  }
-}
-
-void Agent::learn(StepContext context, const PeerAddresses& addresses) {
-  if (std::exchange(peers_digest_, addresses.digest) != addresses.digest) {
-    context.sink->emit(LearnPeers{addresses.peers});
-  }
 }
 
 // --- interlock -----------------------------------------------------------------------------------------------------------
@@ -492,8 +447,7 @@ void Agent::send_hello(StepContext context) {
   greeted_ = true;
   Hello hello{options_.software,       boot_id_, envelopes_.term,       commit_.applied(),
               interlock_.bars_light(), {},       interlock_.own_latch()};
-  hello.fabric = options_.identity;
-  hello.listens_at = options_.listens_at;
+  host_.describe(hello);
   for (std::size_t i = 0; i < units_.size(); ++i) {
     hello.devices.push_back({units_[i].device->id, units_[i].driver->observe().health});
   }
@@ -517,7 +471,7 @@ void Agent::send_traffic(StepContext context) {
 void Agent::send_heartbeat(StepContext context) {
   envelopes_.send(
       context, commit_.applied(),
-      Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), peers_digest_});
+      Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), host_.peers_digest()});
 }
 
 std::string Agent::wall_text(StepContext context) const { return to_string(wall_time(context.now, wall_offset_)); }

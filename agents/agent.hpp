@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "agents/devices/interlock.hpp"
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
+#include "agents/host_facts.hpp"
 #include "agents/requests_here.hpp"
 #include "agents/session.hpp"
 #include "agents/traffic/traffic_folder.hpp"
@@ -75,11 +75,6 @@ class Agent {
  private:
   void start(StepContext context, const Started& started);
   void receive(StepContext context, const MessageArrived& message);
-  void judge_clock(StepContext context, const ClockJudged& judged);
-  void warn_of_clock(StepContext context) const;
-  void listen(StepContext context, const PeersListen& listening);
-  void learn(StepContext context, const PeerAddresses& addresses);
-  void turned_away(StepContext context, const Error& why);
   void receive_peer(StepContext context, const MessageArrived& message);
   void receive_operator(StepContext context, const MessageArrived& message);
   void handle(StepContext context, const Envelope& envelope);
@@ -104,6 +99,7 @@ class Agent {
 
   AgentOptions options_;
   EnvelopeSender envelopes_;
+  HostFacts host_;
   DeviceUnits units_;
   Timelines timelines_;
   SoftwareExecutor executor_;
@@ -116,10 +112,7 @@ class Agent {
   DeviceResets resets_;
   RequestsHere requests_here_;
   TrafficFolder traffic_;
-  std::optional<Error> clock_problem_;  ///< why this host's clock may time nothing new
-  std::string turned_away_because_;     ///< as it was said last
-  std::uint64_t peers_digest_ = 0;      ///< of the addresses that the controller told last
-  TrafficReport sent_traffic_;          ///< the last one
+  TrafficReport sent_traffic_;  ///< the last one
   Instant traffic_sent_at_{};
   AgentCounters counters_;
   Instant implausible_reported_{};

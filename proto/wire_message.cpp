@@ -33,7 +33,7 @@ static void to_wire(const loom::FabricIdentity& in, FabricIdentity& out) {
   out.set_element_count(in.elements);
   out.set_fibre_count(in.fibres);
   out.set_device_count(in.devices);
-  out.mutable_mark_digests()->Add(in.marks.begin(), in.marks.end());
+  out.mutable_mark_digest()->Add(in.marks.begin(), in.marks.end());
 }
 static loom::FabricIdentity from_wire(Check& check, const FabricIdentity& in) {
   loom::FabricIdentity out{check.text("name", in.name()),
@@ -43,8 +43,8 @@ static loom::FabricIdentity from_wire(Check& check, const FabricIdentity& in) {
                            in.fibre_count(),
                            in.device_count(),
                            {}};
-  if (check.count("mark_digests", in.mark_digests_size(), kFabricMarks)) {
-    out.marks.assign(in.mark_digests().begin(), in.mark_digests().end());
+  if (check.count("mark_digest", in.mark_digest_size(), kFabricMarks)) {
+    out.marks.assign(in.mark_digest().begin(), in.mark_digest().end());
   }
   return out;
 }

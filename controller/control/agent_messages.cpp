@@ -87,7 +87,7 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
 
 void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink) {
   if (auto refusal = mismatch(to_.facts, envelope, hello)) {
-    return to_.sessions.turn_away(node, *std::move(refusal), sink);
+    return to_.sessions.welcome(node, sink, std::move(refusal));
   }
   const Revision gone = envelope.revision;
   const bool raises_numbers = hello.term_seen > to_.facts.header.term || std::max(hello.applied, gone) >= to_.numbers.next();

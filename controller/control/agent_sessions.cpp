@@ -92,8 +92,20 @@ void AgentSessions::send(NodeId node, Body body, EffectSink& sink) const {
   sink.emit(facts_.header.to_agent(node, confirmed_.revision(), std::move(body)));
 }
 
-void AgentSessions::welcome(NodeId node, EffectSink& sink) const {
-  send(node, Welcome{facts_.timings.beat_interval, confirmed_.revision()}, sink);
+void AgentSessions::welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal) {
+  if (!refusal) {
+    return send(node, Welcome{facts_.timings.beat_interval, confirmed_.revision()}, sink);
+  }
+  AgentSession& session = sessions_[node.value];
+  if (std::exchange(session.turned_away, refusal->message) != refusal->message) {
+    Alarm alarm;
+    alarm.code = AlarmCode::agent_duplicate;
+    alarm.node = node;
+    alarm.evidence = format_text("node {} was turned away: {}", node.value, refusal->message);
+    alarm.next_command = refusal->next_command;
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+  }
+  send(node, Unwelcome{*std::move(refusal)}, sink);
 }
 
 void AgentSessions::beat(EffectSink& sink) const {
@@ -110,20 +122,6 @@ bool AgentSessions::are_all_known() const {
     const AgentSession& session = sessions_[node.id.value];
     return session.boot_id != 0 && (!session.is_unknown || readings_.has_all(facts_.fabric->devices_of_agent[node.id.value]));
   });
-}
-
-void AgentSessions::turn_away(NodeId node, Error why, EffectSink& sink) {
-  AgentSession& session = sessions_[node.value];
-  if (session.turned_away != why.message) {
-    Alarm alarm;
-    alarm.code = AlarmCode::agent_duplicate;
-    alarm.node = node;
-    alarm.evidence = format_text("node {} was turned away: {}", node.value, why.message);
-    alarm.next_command = why.next_command;
-    alarms_.raise(std::move(alarm), facts_.now, sink);
-  }
-  session.turned_away = why.message;
-  send(node, Unwelcome{std::move(why)}, sink);
 }
 
 Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink) {

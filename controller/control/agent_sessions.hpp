@@ -50,11 +50,10 @@ class AgentSessions {
   bool may_be_restored(NodeId node) const;
 
   void send(NodeId node, Body body, EffectSink& sink) const;
-  void welcome(NodeId node, EffectSink& sink) const;
+  /// The answer to a hello. `refusal`: it is not taken in, and hears why; what it was before is left to its silence.
+  void welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal = {});
   void beat(EffectSink& sink) const;
 
-  /// It is not taken in, and hears why; what it was before is left to its silence.
-  void turn_away(NodeId node, Error why, EffectSink& sink);
   /// `is_unknown`: what it has applied is a revision that the journal does not know.
   Greeting greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink);
   /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not

@@ -44,6 +44,7 @@ Controller::Controller(ControllerOptions options)
       numbers_(facts_, confirmed_, alarms_),
       returns_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_}),
       commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_, numbers_, returns_}),
+      clock_(facts_, alarms_, commits_),
       tentative_(facts_, desired_, confirmed_, found_, jobs_, unusable_),
       reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_,
                    unusable_, light_},
@@ -66,7 +67,9 @@ void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
   std::visit(
       [&]<class What>(const What& what) {
-        if constexpr (!kIsOfAgents<What>) {
+        if constexpr (std::is_same_v<What, ClockJudged>) {
+          clock_.on(what, sink);
+        } else if constexpr (!kIsOfAgents<What>) {
           on(what, sink);
         }
       },
@@ -174,27 +177,6 @@ void Controller::on(const KeysChanged& changed, EffectSink& sink) {
     if (is_lost) {
       requests_.on_key_lost(change.principal, sink);
     }
-  }
-}
-
-/// What is lit stays so, darkness can be ordered, and no commit begins.
-void Controller::on(const ClockJudged& judged, EffectSink& sink) {
-  const bool was_good = !facts_.clock_problem;
-  facts_.clock_problem = judged.problem;
-  if (judged.problem) {
-    Alarm alarm;
-    alarm.code = AlarmCode::clock_unsynchronised;
-    alarm.evidence = "no commit begins: the controller's " + judged.problem->message;
-    alarm.next_command = judged.problem->next_command;
-    clock_alarm_ = alarms_.raise_apart(clock_alarm_, std::move(alarm), facts_.now, sink);
-    return;
-  }
-  if (clock_alarm_) {
-    alarms_.clear(*clock_alarm_);
-  }
-  if (!was_good) {
-    commits_.begin_if_ready(sink);
-    commits_.consider_planning(sink);
   }
 }
 

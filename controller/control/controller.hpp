@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/control/agent_messages.hpp"
+#include "controller/control/clock_guard.hpp"
 #include "controller/control/requests/operator_requests.hpp"
 #include "core/adapt_policy.hpp"
 #include "core/drift_policy.hpp"
@@ -63,7 +64,6 @@ class Controller {
   void on(const AppendFailed& failed, EffectSink& sink);
   void on(const Planned& planned, EffectSink& sink);
   void on(const KeysChanged& changed, EffectSink& sink);
-  void on(const ClockJudged& judged, EffectSink& sink);
   void restore(const std::vector<Record>& records);
   void sweep(EffectSink& sink);
 
@@ -74,7 +74,6 @@ class Controller {
   AuditTrail audit_;
   AlarmBoard alarms_;
   Refusals refusals_;
-  std::optional<AlarmId> clock_alarm_;    ///< this host's clock may time no commit
   std::optional<AlarmId> keyring_alarm_;  ///< the keyring file cannot be taken over
   DeviceReadings readings_;
   AgentSessions sessions_;
@@ -85,6 +84,7 @@ class Controller {
   RevisionNumbers numbers_;
   CommitReturns returns_;
   CommitRunner commits_;
+  ClockGuard clock_;
   TentativePlans tentative_;
   Reconciler reconciler_;
   DemandFollower demand_;

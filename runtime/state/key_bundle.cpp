@@ -183,7 +183,7 @@ Result<std::map<std::string, std::string>> members_of(const std::string& bytes) 
 }  // namespace
 
 Result<KeyBundle> make_key_bundle(const StateFolder& files, const std::string& host) {
-  const auto process = files.process_of(host);
+  const auto process = process_of(files, host);
   if (!process) {
     return std::unexpected(process.error());
   }

@@ -53,8 +53,8 @@ Result<void> StateFolder::make_keys(const Scenario& scenario) const {
   });
 }
 
-Result<std::uint32_t> StateFolder::process_of(const std::string& host) const {
-  std::ifstream file(hosts());
+Result<std::uint32_t> process_of(const StateFolder& files, const std::string& host) {
+  std::ifstream file(files.hosts());
   std::uint32_t process = 0;
   std::string known;
   for (std::string name; file >> process >> name;) {
@@ -64,7 +64,7 @@ Result<std::uint32_t> StateFolder::process_of(const std::string& host) const {
     known += (known.empty() ? "" : ", ") + name;
   }
   return fail(ErrorCode::not_found,
-              known.empty() ? format_text("{} names no host; keys were not made for a scenario with hosts", hosts())
+              known.empty() ? format_text("{} names no host; keys were not made for a scenario with hosts", files.hosts())
                             : format_text("no host is called '{}'; there are: {}", host, known),
               "loom keys generate SCENARIO");
 }

@@ -53,8 +53,6 @@ class StateFolder {
   /// from the nodes of an agent's key, which follow the scenario. A key that was revoked stays so, a role that was changed too.
   /// Errors: storage, refused, malformed (files of another hand).
   Result<void> make_keys(const Scenario& scenario) const;
-  /// The agent process of a host, as make_keys() noted it. Errors: not_found, naming the hosts that are known.
-  Result<std::uint32_t> process_of(const std::string& host) const;
   /// Errors: unreachable (no controller has written it).
   Result<std::string> read_address() const;
   /// Of an agent process. Errors: unreachable (it has not written it).
@@ -63,5 +61,8 @@ class StateFolder {
  private:
   std::string state_;
 };
+
+/// The agent process of a host, as make_keys() noted it. Errors: not_found, naming the hosts that are known.
+Result<std::uint32_t> process_of(const StateFolder& files, const std::string& host);
 
 }  // namespace loom

@@ -95,7 +95,6 @@ class FabricCommit {
   std::uint32_t done() const { return done_; }
   std::uint32_t total() const { return static_cast<std::uint32_t>(participants_.size()); }
   bool takes_part(NodeId node) const;
-  const std::vector<Duration>& latenesses() const { return measures_.latenesses(); }
   /// The measured stages so far.
   CommitReport report(Instant now) const { return measures_.report(now); }
 

@@ -17,8 +17,6 @@ class CommitMeasures {
   /// A good answer, `taken` after the stage's first request. Each answer once.
   void keep(const Body& answer, Duration taken);
   void end_stage(CommitState stage, Instant began, Instant now, Instant fire_at);
-  /// How late each agent fired, as it measured.
-  const std::vector<Duration>& latenesses() const { return latenesses_; }
   void count_resent() { ++report_.resent; }
   /// The measured stages so far.
   CommitReport report(Instant now) const;

@@ -104,6 +104,26 @@ void append(std::deque<CommitReport>& history, CommitReport report) {
   }
 }
 
+/// Where what was measured is more than the fabric promises, the plan has the longer guard; people shall know what it costs.
+std::optional<Alarm> alarm_of_guard(const Fabric& fabric, const Plan& plan, FireSkew& skew) {
+  for (const NodePlan& slice : plan.nodes) {
+    const bool is_laid = slice.grants && slice.grants->routed_by == plan.revision;
+    const Duration widened = is_laid ? widened_by(fabric, plan, slice.grants->job) : Duration{};
+    if (widened > Duration{}) {
+      return Alarm{
+          AlarmCode::fire_underflow,
+          {},
+          {},
+          format_text("agents fired up to {} us late (p99.9 of {} firings), more than the guard that the fabric "
+                      "promises: grants of job {} have a guard of {} us, {} us longer",
+                      skew.p999() / std::chrono::microseconds{1}, skew.count(), slice.grants->job.value,
+                      guard_of(slice.grants->timings) / std::chrono::microseconds{1}, widened / std::chrono::microseconds{1}),
+          "loom schedule history"};
+    }
+  }
+  return std::nullopt;
+}
+
 /// Of a plan that never became a commit.
 CommitReport refused(Revision revision, const ControllerFacts& facts, const ConfirmedPlans& confirmed) {
   CommitReport report;
@@ -266,7 +286,9 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     append(history_, std::move(report));
     return journal_.append(desired_.record(), PlanAct{}, sink);
   }
-  tell_of_guard(*plan, sink);
+  if (auto alarm = alarm_of_guard(*facts_.fabric, plan->plan, fire_skew_)) {
+    alarms_.raise(*std::move(alarm), facts_.now, sink);
+  }
   returns_.begin_commit();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
@@ -296,27 +318,6 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   }
   phase_ = std::move(committing);
   begin_if_ready(sink);
-}
-
-/// Where what was measured is more than the fabric promises, the plan has the longer guard; people shall know what it costs.
-void CommitRunner::tell_of_guard(const PlanResult& plan, EffectSink& sink) {
-  for (const NodePlan& slice : plan.plan.nodes) {
-    const bool is_laid = slice.grants && slice.grants->routed_by == plan.plan.revision;
-    const Duration widened = is_laid ? widened_by(*facts_.fabric, plan.plan, slice.grants->job) : Duration{};
-    if (widened > Duration{}) {
-      alarms_.raise(
-          {AlarmCode::fire_underflow,
-           {},
-           {},
-           format_text("agents fired up to {} us late (p99.9 of {} firings), more than the guard that the fabric "
-                       "promises: grants of job {} have a guard of {} us, {} us longer",
-                       fire_skew_.p999() / std::chrono::microseconds{1}, fire_skew_.count(), slice.grants->job.value,
-                       guard_of(slice.grants->timings) / std::chrono::microseconds{1}, widened / std::chrono::microseconds{1}),
-           "loom schedule history"},
-          facts_.now, sink);
-      return;
-    }
-  }
 }
 
 void CommitRunner::begin_if_ready(EffectSink& sink) {
@@ -352,7 +353,11 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
 void CommitRunner::on_answer(NodeId node, Revision revision, const Body& answer, EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
   if (committing != nullptr && !committing->is_waiting() && revision == committing->commit->revision()) {
+    const std::uint32_t done = committing->commit->done();
     committing->commit->on_answer(node, answer, facts_.now, facts_.header, sink);
+    if (const auto* darkened = std::get_if<Darkened>(&answer); darkened != nullptr && committing->commit->done() != done) {
+      fire_skew_.add(darkened->lateness);
+    }
     follow_commit(sink);
   }
 }
@@ -437,7 +442,6 @@ void CommitRunner::on_recorded(CommitDecision decision, Revision revision, Effec
 
 void CommitRunner::finish_confirmed(EffectSink& sink) {
   const std::unique_ptr<FabricCommit> commit = std::move(std::get<Committing>(phase_).commit);
-  fire_skew_.add(commit->latenesses());
   confirmed_.confirm(commit->shared_plan());
   unusable_.commit_confirmed();
   alarms_.clear(AlarmCode::plan_refused);
@@ -472,7 +476,6 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   const std::shared_ptr<const FabricCommit> failed = std::move(std::get<Committing>(phase_).commit);
   phase_ = Idle{};
   end_ = CommitEnd{false, is_repair, failed};
-  fire_skew_.add(failed->latenesses());
   failed->abandon(facts_.header, sink);
   CommitReport report = failed->report(facts_.now);
   report.outcome = failed->may_have_moved() ? CommitOutcome::returned : CommitOutcome::abandoned;

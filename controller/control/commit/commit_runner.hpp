@@ -97,7 +97,6 @@ class CommitRunner {
   /// Whom the commit that is to light the job waits for; empty: nobody.
   std::string waits_for() const;
   const std::deque<CommitReport>& history() const { return history_; }
-  const FireSkew& fire_skew() const { return fire_skew_; }
 
  private:
   struct Idle {};
@@ -131,7 +130,6 @@ class CommitRunner {
 
   void refuse_plan(Planning planned, const Error& error, EffectSink& sink);
   void start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink);
-  void tell_of_guard(const PlanResult& plan, EffectSink& sink);
   void follow_commit(EffectSink& sink);
   void finish_confirmed(EffectSink& sink);
   void finish_failed(EffectSink& sink);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "core/time.hpp"
@@ -12,10 +11,10 @@ namespace loom {
 
 class FireSkew {
  public:
-  /// Latenesses of one commit's agents; what is early counts as much.
-  void add(std::span<const Duration> latenesses);
-  /// p99.9 of the last kKept firings, or the greatest it ever was; 0: fewer than kNeeded were measured.
-  Duration p999() const { return skew_; }
+  /// The lateness of one agent in one commit; what is early counts as much.
+  void add(Duration lateness);
+  /// p99.9 of the last kKept firings, or the greatest that it ever came out as; 0: fewer than kNeeded were measured.
+  Duration p999();
   std::size_t count() const { return count_; }
 
  private:

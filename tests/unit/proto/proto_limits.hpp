@@ -281,7 +281,7 @@ inline const std::vector<Exempt> kAnyValue{
       "SnapshotRecord.next_circuit_id", "SnapshotRecord.confirmed_next_circuit_id"}},
     {"ascends within its journal, whose chain guards it", {"AuditRecord.record_number"}},
     {"compared for being equal, no more",
-     {"StatusReport.keyring_digest", "FabricIdentity.fabric_digest", "FabricIdentity.mark_digests", "Heartbeat.peers_digest",
+     {"StatusReport.keyring_digest", "FabricIdentity.fabric_digest", "FabricIdentity.mark_digest", "Heartbeat.peers_digest",
       "PeerAddresses.peers_digest"}},
     {"compared with this build's version before anything else is read",
      {"Envelope.wire_version_number", "Record.wire_version_number"}},
@@ -360,7 +360,7 @@ inline const std::vector<Exempt> kAnyValue{
 
 inline const std::vector<Most> kMost{
     {"Hello.devices", limits::kDevicesPerNode},
-    {"FabricIdentity.mark_digests", kFabricMarks},
+    {"FabricIdentity.mark_digest", kFabricMarks},
     {"PeerAddresses.peers", kPeerProcesses},
     {"ObservationReport.observations", limits::kObservationsPerReport},
     {"TrafficReport.communicators", limits::kCommunicatorsPerNode},

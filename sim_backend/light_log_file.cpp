@@ -1,5 +1,5 @@
 // Twenty times a second, and at the end.
-#include "sim_backend/judge/light_log_file.hpp"
+#include "sim_backend/light_log_file.hpp"
 
 #include <chrono>
 
