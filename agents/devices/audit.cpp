@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "agents/devices/symptom.hpp"
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 
@@ -56,11 +58,24 @@ void Audit::read_next(StepContext context) {
   }
 }
 
+namespace {
+
+/// A failure with the name of the fault that it looks like.
+Observation named(Observation seen, const DeviceUnit& unit) {
+  const std::string_view name = looks_like(unit.last_reply, unit.device->role);
+  if (seen.health == DeviceHealth::failed && !seen.fault.empty() && !name.empty()) {
+    seen.fault += format_text(" (looks like {})", name);
+  }
+  return seen;
+}
+
+}  // namespace
+
 void Audit::report_all(StepContext context) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    all.push_back(units_[i].driver->observe());
-    reported_[i] = all.back();
+    reported_[i] = units_[i].driver->observe();
+    all.push_back(named(reported_[i], units_[i]));
     units_.forget_fresh(i);
   }
   report(context, std::move(all));
@@ -76,7 +91,7 @@ void Audit::report_changes(StepContext context) {
     Observation now = units_[i].driver->observe();
     if (is_news(reported_[i], now)) {
       reported_[i] = now;
-      changed.push_back(std::move(now));
+      changed.push_back(named(std::move(now), units_[i]));
     }
   }
   report(context, std::move(changed));

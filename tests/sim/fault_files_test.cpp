@@ -103,7 +103,8 @@ TEST_CASE("faults_name_only_what_can_have_them") {
 
 TEST_CASE("a_swap_names_the_fibres_at_two_inputs") {
   Scenario scenario = workload();
-  REQUIRE(errors_of("fibre_faults:\n  - {at: 2 s, kind: fibre-swap, ends: [ring-0, 'ring-3:0'], lasts: 5 ms}\n", scenario).empty());
+  REQUIRE(
+      errors_of("fibre_faults:\n  - {at: 2 s, kind: fibre-swap, ends: [ring-0, 'ring-3:0'], lasts: 5 ms}\n", scenario).empty());
   REQUIRE(scenario.fibre_faults.size() == 1);
   const auto ends_at = [&](FibreId fibre) {
     return scenario.fabric->element(scenario.fabric->fibres[fibre.value].to.element).name;
