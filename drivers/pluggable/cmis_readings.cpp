@@ -302,7 +302,7 @@ bool CmisDriver::is_locked() const {
 
 /// Why no setpoint is lawful for the module, as far as it was read.
 std::string CmisDriver::why_never() const {
-  if (is_fresh(CmisBlock::lower) && lower_.is_flat) {
+  if (lower_.is_flat) {
     return "has flat memory (byte 2.7): no page to tune it by";
   }
   if (identity_ && !profile_.serial.empty() && identity_->serial != profile_.serial) {

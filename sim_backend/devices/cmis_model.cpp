@@ -289,7 +289,9 @@ constinit const SimulatedModel kSimulatedCmis{
     "cmis",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
-      return std::make_unique<CmisModel>(device, transmitter, module_for(transmitter), options);
+      CmisModule module = module_for(transmitter);
+      module.serial = device.serial.empty() ? module.serial : device.serial;
+      return std::make_unique<CmisModel>(device, transmitter, std::move(module), options);
     }};
 
 }  // namespace loom

@@ -17,6 +17,7 @@ struct EmulatorProgram {
   std::function<int()> (*add)(CLI::App& app);
 };
 
+extern const EmulatorProgram kCmisEmulator;
 extern const EmulatorProgram kHeaterEmulator;
 extern const EmulatorProgram kItlaEmulator;
 extern const EmulatorProgram kOcsEmulator;

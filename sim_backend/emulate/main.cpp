@@ -11,6 +11,7 @@
 namespace {
 
 constexpr std::array kEmulators{
+    &loom::kCmisEmulator,
     &loom::kHeaterEmulator,
     &loom::kItlaEmulator,
     &loom::kOcsEmulator,

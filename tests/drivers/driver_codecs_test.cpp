@@ -142,5 +142,26 @@ TEST_CASE("an_itla_driver_comes_to_rest_whatever_its_module_answers") {
   SUCCEED("nothing was asserted away");
 }
 
+TEST_CASE("pages_of_a_module_of_any_kind_are_read_or_refused") {
+  constexpr unsigned kSeed = 5;
+  INFO("seed " << kSeed);
+  std::mt19937 chance(kSeed);
+  for (int i = 0; i < 5'000; ++i) {
+    std::vector<std::uint8_t> bytes(i % 20 == 0 ? chance() % 140 : 128);
+    for (std::uint8_t& byte : bytes) {
+      byte = static_cast<std::uint8_t>(chance());
+    }
+    if (i % 2 == 0 && bytes.size() == 128) {  // limits that are believed
+      unsigned sum = 0;
+      for (std::size_t place = 0; place < 127; ++place) {
+        sum += bytes[place];
+      }
+      bytes[127] = static_cast<std::uint8_t>(sum);
+    }
+    fuzz::check_cmis_page(bytes);
+  }
+  SUCCEED("nothing was asserted away");
+}
+
 }  // namespace
 }  // namespace loom

@@ -9,6 +9,7 @@
 #include "drivers/ocs/tl1_dialect.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/itla_facts.hpp"
+#include "drivers/pluggable/cmis_pages.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
@@ -222,6 +223,34 @@ void check_switch_models(std::string_view line) {
   LOOM_ASSERT(scpi::read_map(kSize, scpi::unframe({}, map).value_or("?")).has_value());
   const std::string errors = answer_of(ocs, later + std::chrono::seconds{1}, ":syst:err:all?\n");
   LOOM_ASSERT(scpi::read_errors(scpi::unframe({}, errors).value_or("?")).has_value());
+}
+
+void check_cmis_page(std::span<const std::uint8_t> bytes) {
+  static_cast<void>(cmis::read_lower(bytes));
+  if (const auto identity = cmis::read_identity(bytes)) {
+    for (const char character : identity->serial + identity->vendor + identity->part + identity->revision) {
+      LOOM_ASSERT(character >= 0x20 && character < 0x7F);
+    }
+  }
+  if (const auto told = cmis::read_advertised(bytes)) {
+    LOOM_ASSERT(told->init > Duration{} && told->deinit > Duration{} && told->turn_on > Duration{});
+  }
+  if (const auto limits = cmis::read_limits(bytes)) {
+    LOOM_ASSERT(!cmis::reach_of(*limits).empty());
+    for (std::int64_t mhz = 191'100'000; mhz < 196'400'000; mhz += 131'250) {
+      const auto choice = cmis::choose(*limits, Frequency{mhz}, FrequencyOffset{100'000});
+      const auto centre = choice ? cmis::frequency_of(choice->grid, choice->channel) : std::nullopt;
+      LOOM_ASSERT(!choice || (centre && centre->mhz + choice->fine == mhz));
+    }
+  }
+  for (unsigned lane = 0; lane < cmis::kLanes; ++lane) {
+    const std::uint8_t lanes = cmis::host_lanes(bytes, lane);
+    LOOM_ASSERT(lanes == 0 || (lanes >> lane & 1) != 0);
+    LOOM_ASSERT(!cmis::to_string(cmis::path_state(bytes, lane)).empty());
+    LOOM_ASSERT(!cmis::name_of_config_status(cmis::config_status(bytes, lane)).empty());
+    static_cast<void>(cmis::read_tuning(bytes, lane));
+  }
+  static_cast<void>(cmis::complaint_of(bytes.empty() ? std::uint8_t{0} : bytes.front()));
 }
 
 std::vector<std::string_view> flexgrid_seeds() {

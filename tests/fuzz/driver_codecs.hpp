@@ -24,6 +24,8 @@ void check_scpi_line(std::string_view line);
 void check_tl1_reply(std::string_view text);
 /// The same lines said to the models of a WSS and of an OCS: whatever they make of them, what they answer can be read.
 void check_switch_models(std::string_view line);
+/// Pages of a CMIS module.
+void check_cmis_page(std::span<const std::uint8_t> bytes);
 
 /// One lawful text of every form, from which mutations begin.
 std::vector<std::string_view> flexgrid_seeds();
