@@ -166,6 +166,7 @@ constinit const SimulatedModel kSimulatedHeaterBank{
         rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
       }
       return std::make_unique<HeaterModel>(device, std::move(rings), options);
-    }};
+    },
+    "heater"};
 
 }  // namespace loom
