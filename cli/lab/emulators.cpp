@@ -1,41 +1,28 @@
-// The table, and who shares a port.
+// Who speaks for whom, and who shares a port.
 #include "cli/lab/emulators.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "core/text/format_text.hpp"
-#include "drivers/registry.hpp"
+#include "sim_backend/devices/registry.hpp"
 
 namespace loom::cli {
 namespace {
 
 constexpr std::string_view kThisHost = "://127.0.0.1:";
 
-struct Emulator {
-  std::string_view model;
-  std::string_view program;
-};
-constexpr std::array<Emulator, 5> kEmulators{{
-    {"itla_laser", "itla"},
-    {"heater_bank", "heater"},
-    {"wss", "wss"},
-    {"waveshaper", "waveshaper"},
-    {"ocs", "ocs"},
-}};
-
 const std::string& endpoint_of(const Fabric& fabric, const Device& device) { return fabric.buses[device.bus.value].endpoint; }
 
 Result<std::string_view> program_of(const Fabric& fabric, const Device& device) {
-  const std::string_view model = driver_model_of(device).model.name;
-  const auto row = std::ranges::find(kEmulators, model, &Emulator::model);
-  if (row == kEmulators.end()) {
+  const std::string_view program = emulator_of(device);
+  if (program.empty()) {
     return fail(ErrorCode::unsupported,
-                format_text("{} is at {} of this host, and no emulator speaks for a {}; give it another address, or none",
-                            device.name, endpoint_of(fabric, device), model));
+                format_text("{} is at {} of this host, where a lab emulates it, and no emulator speaks for "
+                            "its model; give it another address, or none",
+                            device.name, endpoint_of(fabric, device)));
   }
-  return row->program;
+  return program;
 }
 
 Result<void> add(const Fabric& fabric, const Device& device, std::string_view program, EmulatedPlace& place) {
@@ -44,7 +31,7 @@ Result<void> add(const Fabric& fabric, const Device& device, std::string_view pr
            endpoint_of(fabric, fabric.device(other)) != endpoint_of(fabric, device);
   });
   if (same != place.devices.end()) {
-    return fail(ErrorCode::invalid_config, format_text("{} and {} are both at {}; a port has one device, or Modbus units of "
+    return fail(ErrorCode::invalid_config, format_text("{} and {} are both at {}; a port has one device, or units of "
                                                        "different numbers",
                                                        fabric.device(*same).name, device.name, endpoint_of(fabric, device)));
   }

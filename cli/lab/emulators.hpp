@@ -1,5 +1,5 @@
 // Which devices of a lab are emulated, and by which emulator: whatever an inventory has at a TCP port of this host's loopback.
-// Adding an emulator: its line in the table of emulators.cpp.
+// Which emulator speaks for a model says sim_backend/devices/registry.hpp.
 #pragma once
 
 #include <string>

@@ -149,6 +149,7 @@ constinit const SimulatedModel kSimulatedHeaterBank{
     "heater_bank",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<HeaterModel>(device, heater_board_of(device), rings_of(fabric, device), options);
-    }};
+    },
+    "heater"};
 
 }  // namespace loom

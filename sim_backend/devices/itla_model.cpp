@@ -414,6 +414,7 @@ constinit const SimulatedModel kSimulatedItla{
     "itla_laser",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<ItlaModel>(device, std::get<Transmitter>(fabric.element(device.elements.front()).kind), options);
-    }};
+    },
+    "itla"};
 
 }  // namespace loom

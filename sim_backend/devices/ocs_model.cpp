@@ -243,6 +243,7 @@ constinit const SimulatedModel kSimulatedOcs{
     "ocs", [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<OcsModel>(device, fabric.element(device.elements.front()), options,
                                         ocs_profile(fabric, device).ports);
-    }};
+    },
+    "ocs"};
 
 }  // namespace loom

@@ -26,6 +26,13 @@ constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &k
                                 &kSimulatedOcs,        &kSimulatedPolatisTl1, &kSimulatedCalientTl1, &kSimulatedPhotodiodeBank,
                                 &kSimulatedPowerMeter, &kSimulatedOsa};
 
+const SimulatedModel& simulated_as(const Device& device) {
+  const std::string_view model = driver_model_of(device).model.name;
+  const auto chosen = std::ranges::find_if(kSimulated, [&](const SimulatedModel* each) { return each->model == model; });
+  LOOM_ASSERT(chosen != kSimulated.end());  // tests/drivers/registry_test.cpp holds the two lists against each other
+  return **chosen;
+}
+
 }  // namespace
 
 std::vector<std::string_view> simulated_models() {
@@ -36,13 +43,12 @@ std::vector<std::string_view> simulated_models() {
   return names;
 }
 
+std::string_view emulator_of(const Device& device) { return simulated_as(device).emulator; }
+
 std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options) {
   const Device& row = fabric.device(device);
   LOOM_ASSERT(!row.elements.empty());
-  const std::string_view model = driver_model_of(row).model.name;
-  const auto chosen = std::ranges::find_if(kSimulated, [&](const SimulatedModel* each) { return each->model == model; });
-  LOOM_ASSERT(chosen != kSimulated.end());  // tests/drivers/registry_test.cpp holds the two lists against each other
-  return (*chosen)->make(fabric, row, options);
+  return simulated_as(row).make(fabric, row, options);
 }
 
 }  // namespace loom

@@ -14,10 +14,14 @@ namespace loom {
 struct SimulatedModel {
   std::string_view model;  ///< as the driver's DeviceModel has it
   std::unique_ptr<SimulatedDevice> (*make)(const Fabric& fabric, const Device& device, const SimDeviceOptions& options);
+  std::string_view emulator{};  ///< subcommand of lightloom-emulate that speaks for it; empty: none does
 };
 
 /// Their models' names, in no order that matters.
 std::vector<std::string_view> simulated_models();
+
+/// The subcommand of lightloom-emulate that speaks for this device; empty: none does.
+std::string_view emulator_of(const Device& device);
 
 /// The simulated device for a device of the fabric. Never null.
 std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options);

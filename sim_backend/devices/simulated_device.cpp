@@ -112,14 +112,12 @@ void SimulatedDevice::inject(Instant now, const DeviceFault& fault) {
 
 ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction) {
   forget_past(now);
-  ModelReply answer = faults_.is_empty() ? respond(now, transaction) : execute_ill(now, transaction);
-  return answer.service_time > transaction.deadline ? ModelReply{{BusStatus::timeout, 0, {}, {}}, transaction.deadline}
-                                                    : answer;
-}
-
-ModelReply SimulatedDevice::execute_ill(Instant now, const Transaction& transaction) {
-  const auto strikes = [&](DeviceFaultKind kind) { return faults_.strikes(kind, now, [this] { return draw(); }); };
   const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
+  if (faults_.is_empty()) {
+    ModelReply answer = respond(now, transaction);
+    return answer.service_time > transaction.deadline ? silence : answer;
+  }
+  const auto strikes = [&](DeviceFaultKind kind) { return faults_.strikes(kind, now, [this] { return draw(); }); };
   if (strikes(DeviceFaultKind::silence) || has_fault(DeviceFaultKind::reboot, now)) {
     return silence;
   }
@@ -150,7 +148,7 @@ ModelReply SimulatedDevice::execute_ill(Instant now, const Transaction& transact
   } else {
     return silence;  // Modbus/TCP tells a late answer by its transaction id and drops it
   }
-  return answer;
+  return answer.service_time > transaction.deadline ? silence : answer;
 }
 
 }  // namespace loom

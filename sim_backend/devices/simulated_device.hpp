@@ -124,7 +124,6 @@ class SimulatedDevice {
 
  private:
   void forget_past(Instant now);
-  ModelReply execute_ill(Instant now, const Transaction& transaction);
 
   DeviceId device_;
   SimDeviceOptions options_;

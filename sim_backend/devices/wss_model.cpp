@@ -211,8 +211,10 @@ void WssModel::take_ports(Instant now, Instant at, std::vector<PortSetting> port
 }
 
 constinit const SimulatedModel kSimulatedWss{
-    "wss", [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+    "wss",
+    [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<WssModel>(device, fabric.element(device.elements.front()), options);
-    }};
+    },
+    "wss"};
 
 }  // namespace loom

@@ -117,6 +117,7 @@ constinit const SimulatedModel kSimulatedWaveShaper{
     "waveshaper",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<WaveShaperModel>(device, fabric.element(device.elements.front()), options);
-    }};
+    },
+    "waveshaper"};
 
 }  // namespace loom
