@@ -45,8 +45,8 @@ inline Subject subject_of(DeviceRole role) {
            CircuitSwitchSetpoint{{{2, 2}}}}};
 }
 
-/// One of every model that there is a driver for: a new model is a new subject. Not of monitors, which nobody sets: what they owe
-/// is in monitors/monitor_drivers_test.cpp.
+/// One of every model that there is a driver for: a new model is a new subject. Not of monitors, which nobody sets: what they
+/// owe is in monitors/monitor_drivers_test.cpp.
 inline std::vector<Subject> subjects() {
   std::vector<Subject> subjects;
   for (const DeviceModel* model : all_device_models()) {
