@@ -8,6 +8,7 @@
 #include "drivers/heater/heater_bank.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/pluggable/cmis.hpp"
+#include "drivers/pluggable/sff8690.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
@@ -15,7 +16,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kCmis, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kCmis, &kSff8690, &kHeaterBank, &kLcosWss, &kScpiOcs};
 
 }  // namespace
 

@@ -10,13 +10,14 @@
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/sff_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedCmis, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedCmis, &kSimulatedSff, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
 
 }  // namespace
 

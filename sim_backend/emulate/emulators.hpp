@@ -21,6 +21,7 @@ extern const EmulatorProgram kCmisEmulator;
 extern const EmulatorProgram kHeaterEmulator;
 extern const EmulatorProgram kItlaEmulator;
 extern const EmulatorProgram kOcsEmulator;
+extern const EmulatorProgram kSffEmulator;
 extern const EmulatorProgram kWssEmulator;
 
 }  // namespace loom

@@ -15,6 +15,7 @@ constexpr std::array kEmulators{
     &loom::kHeaterEmulator,
     &loom::kItlaEmulator,
     &loom::kOcsEmulator,
+    &loom::kSffEmulator,
     &loom::kWssEmulator,
 };
 
