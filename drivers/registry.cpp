@@ -14,6 +14,7 @@
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/ocs/tl1_ocs.hpp"
 #include "drivers/pluggable/cmis.hpp"
+#include "drivers/pluggable/sff8690.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
@@ -22,8 +23,9 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser,  &kTableLaser, &kCmis,       &kHeaterBank, &kQontrol,        &kNicslab,    &kLcosWss,
-                              &kWaveShaper, &kScpiOcs,    &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter, &kOsa};
+constexpr std::array kDrivers{&kItlaLaser,  &kTableLaser, &kCmis,           &kSff8690,    &kHeaterBank,
+                              &kQontrol,    &kNicslab,    &kLcosWss,        &kWaveShaper, &kScpiOcs,
+                              &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter, &kOsa};
 
 }  // namespace
 

@@ -88,7 +88,12 @@ std::optional<Choice> beside(const Limits& limits, Grid grid, Frequency frequenc
     return std::nullopt;
   }
   std::optional<Choice> best;
-  for (int channel = range->low; channel <= range->high; ++channel) {
+  const GridRow& row = row_of(grid);
+  const std::int64_t nearest = (frequency - kGridAnchor).mhz / row.step_mhz - row.shift;
+  const std::int64_t reach = 32'768 / row.step_mhz + 1;  // of a fine offset of 16 bits
+  const auto first = static_cast<int>(std::max<std::int64_t>(range->low, nearest - reach));
+  const auto last = static_cast<int>(std::min<std::int64_t>(range->high, nearest + reach));
+  for (int channel = first; channel <= last; ++channel) {
     const auto centre = frequency_of(grid, channel);
     const std::int64_t offset = centre ? (frequency - *centre).mhz : 0;
     const bool reaches = centre && offset >= limits.fine.low && offset <= limits.fine.high && offset % limits.fine_step == 0;

@@ -13,6 +13,7 @@
 #include "sim_backend/devices/ocs_model.hpp"
 #include "sim_backend/devices/photodiode_model.hpp"
 #include "sim_backend/devices/scpi_meter_model.hpp"
+#include "sim_backend/devices/sff_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
 #include "sim_backend/devices/tl1_ocs_model.hpp"
 #include "sim_backend/devices/wss/waveshaper_model.hpp"
@@ -21,10 +22,10 @@
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &kSimulatedCmis,       &kSimulatedHeaterBank,
-                                &kSimulatedQontrol,    &kSimulatedNicslab,    &kSimulatedWss,        &kSimulatedWaveShaper,
-                                &kSimulatedOcs,        &kSimulatedPolatisTl1, &kSimulatedCalientTl1, &kSimulatedPhotodiodeBank,
-                                &kSimulatedPowerMeter, &kSimulatedOsa};
+constexpr std::array kSimulated{&kSimulatedItla,           &kSimulatedTableLaser, &kSimulatedCmis,       &kSimulatedSff,
+                                &kSimulatedHeaterBank,     &kSimulatedQontrol,    &kSimulatedNicslab,    &kSimulatedWss,
+                                &kSimulatedWaveShaper,     &kSimulatedOcs,        &kSimulatedPolatisTl1, &kSimulatedCalientTl1,
+                                &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter, &kSimulatedOsa};
 
 const SimulatedModel& simulated_as(const Device& device) {
   const std::string_view model = driver_model_of(device).model.name;

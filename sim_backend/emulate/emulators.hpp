@@ -24,6 +24,7 @@ extern const EmulatorProgram kOcsEmulator;
 extern const EmulatorProgram kPhotodiodeEmulator;
 extern const EmulatorProgram kPowerMeterEmulator;
 extern const EmulatorProgram kWaveShaperEmulator;
+extern const EmulatorProgram kSffEmulator;
 extern const EmulatorProgram kWssEmulator;
 
 }  // namespace loom

@@ -18,6 +18,7 @@ constexpr std::array kEmulators{
     &loom::kPhotodiodeEmulator,
     &loom::kPowerMeterEmulator,
     &loom::kWaveShaperEmulator,
+    &loom::kSffEmulator,
     &loom::kWssEmulator,
 };
 

@@ -17,6 +17,12 @@ constexpr const char* kCmisWords =
     "LPMode keeps it. For up to 10 ms after a write it does not acknowledge: EREMOTEIO, ask again.\n"
     "SIGHUP is a power cycle. When it can be reached it prints 'file PATH' on stdout.\n";
 
+constexpr const char* kSffWords =
+    "\nThe file has the layout of the optoe kernel driver for SFP: A0h at 0, A2h at 256, byte b of page p of A2h at\n"
+    "(p + 3) * 128 + b - 128. Page 02h is that of SFF-8690: tunable by channel number. It starts with its laser off. For up\n"
+    "to 10 ms after a write it does not acknowledge: EREMOTEIO, ask again.\n"
+    "SIGHUP is a power cycle. When it can be reached it prints 'file PATH' on stdout.\n";
+
 struct Options {
   ModuleFileOptions file;
   std::uint32_t hertz = 400'000;
@@ -90,5 +96,9 @@ std::function<int()> add_module(CLI::App& app, const char* model, PageLayout lay
 const EmulatorProgram kCmisEmulator{
     "cmis", "a tunable coherent module, CMIS pages as a file (FUSE)",
     [](CLI::App& app) -> std::function<int()> { return add_module(app, "cmis", PageLayout::one_address, kCmisWords); }};
+
+const EmulatorProgram kSffEmulator{
+    "sff", "a tunable SFP+, SFF-8690 as a file (FUSE)",
+    [](CLI::App& app) -> std::function<int()> { return add_module(app, "sff8690", PageLayout::two_addresses, kSffWords); }};
 
 }  // namespace loom

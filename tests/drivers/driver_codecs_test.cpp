@@ -159,6 +159,7 @@ TEST_CASE("pages_of_a_module_of_any_kind_are_read_or_refused") {
       bytes[127] = static_cast<std::uint8_t>(sum);
     }
     fuzz::check_cmis_page(bytes);
+    fuzz::check_sff_bytes(bytes);
   }
   SUCCEED("nothing was asserted away");
 }

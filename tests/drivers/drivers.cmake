@@ -15,6 +15,7 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/ocs/tl1_ocs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/table_laser_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/pluggable/cmis_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/pluggable/sff8690_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_faults_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/driver_manners_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device_model_test.cpp

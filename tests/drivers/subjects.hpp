@@ -76,6 +76,11 @@ inline std::vector<Subject> subjects() {
     }
     subjects.push_back(subject_of(model->role));
     subjects.back().model = model->name;
+    for (Setpoint& setpoint : subjects.back().setpoints) {
+      if (auto* laser = std::get_if<TransmitterSetpoint>(&setpoint); laser != nullptr && model->name == "sff8690") {
+        laser->power = Dbm{0};  // it has no other
+      }
+    }
   }
   return subjects;
 }

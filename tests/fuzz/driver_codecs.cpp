@@ -10,6 +10,7 @@
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/itla_facts.hpp"
 #include "drivers/pluggable/cmis_pages.hpp"
+#include "drivers/pluggable/sff_pages.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
@@ -251,6 +252,19 @@ void check_cmis_page(std::span<const std::uint8_t> bytes) {
     static_cast<void>(cmis::read_tuning(bytes, lane));
   }
   static_cast<void>(cmis::complaint_of(bytes.empty() ? std::uint8_t{0} : bytes.front()));
+}
+
+void check_sff_bytes(std::span<const std::uint8_t> bytes) {
+  if (const auto identity = sff::read_identity(bytes)) {
+    for (const char character : identity->serial + identity->vendor + identity->part + identity->revision) {
+      LOOM_ASSERT(character >= 0x20 && character < 0x7F);
+    }
+  }
+  const auto limits = sff::read_limits(bytes);
+  for (std::int64_t mhz = 191'100'000; limits && mhz < 196'400'000; mhz += 131'250) {
+    const auto channel = sff::channel_of(*limits, Frequency{mhz});
+    LOOM_ASSERT(!channel || limits->first.mhz + (*channel - 1) * limits->grid.mhz == mhz);
+  }
 }
 
 std::vector<std::string_view> flexgrid_seeds() {

@@ -26,6 +26,8 @@ void check_tl1_reply(std::string_view text);
 void check_switch_models(std::string_view line);
 /// Pages of a CMIS module.
 void check_cmis_page(std::span<const std::uint8_t> bytes);
+/// Identity and limits of a tunable SFP+.
+void check_sff_bytes(std::span<const std::uint8_t> bytes);
 
 /// One lawful text of every form, from which mutations begin.
 std::vector<std::string_view> flexgrid_seeds();
