@@ -62,6 +62,7 @@ void report_failures(StepContext context, DeviceUnits& units, const EnvelopeSend
 Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> drivers)
     : options_(options),
       envelopes_{options.node, {}, {}},
+      host_(envelopes_, options.identity, options.listens_at),
       units_(options.fabric, options.node, std::move(drivers)),
       timelines_(envelopes_, units_),
       executor_(units_),
@@ -82,11 +83,18 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   if (!started_) {
     return;
   }
+  const auto greet_again = [&](bool is_news) {
+    if (is_news && session_.state() == SessionState::joined) {
+      session_.newer_term(context);
+    }
+  };
   std::visit(Overloaded{
                  [&](const MessageArrived& message) { receive(context, message); },
                  [&](const MessageRefused& refused) { note_refused(context, refused); },
                  [&](const BusReplied& reply) { counters_.foreign_replies += units_.replied(context, reply) ? 0U : 1U; },
                  [&](const InterlockChanged& change) { contact(context, change); },
+                 [&](const ClockJudged& judged) { greet_again(host_.judge(context, judged)); },
+                 [&](const PeersListen& listening) { greet_again(host_.listen(listening)); },
                  [&](const TrainingReady& ready) { barrier_.receive(context, ready); },
                  [&](const TrafficReceived& received) { traffic_.receive(context.now, received.reported); },
                  [&](const Appended& appended) {
@@ -253,6 +261,8 @@ void Agent::handle(StepContext context, const Envelope& envelope) {
                  [&](const Welcome& welcome) {
                    knows_all_ = knows_all_ && session_.state() == SessionState::joined;
                    session_.welcome(context, welcome.heartbeat_interval);
+                   host_.welcomed();
+                   host_.warn_of_clock(context);  // this controller may not know it
                    commit_.confirm(context, welcome.confirmed);
                    timelines_.send_again();
                    grants_.send_again();
@@ -262,12 +272,9 @@ void Agent::handle(StepContext context, const Envelope& envelope) {
                      return session_.newer_term(context);  // it started again and asks who we are: nobody was turned away
                    }
                    session_.unwelcome(context);
-                   context.sink->emit(RaiseAlarm{{AlarmCode::agent_duplicate,
-                                                  options_.node,
-                                                  {},
-                                                  "the controller turned this agent away: " + unwelcome.error.message,
-                                                  format_text("loom node show {}", options_.node.value)}});
+                   host_.tell_turned_away(context, unwelcome.error);
                  },
+                 [&](const PeerAddresses& addresses) { host_.learn(context, addresses); },
                  [&](const Beat& beat) { commit_.confirm(context, beat.confirmed); },
                  [&](const SetLasers& order) { set_lasers(context, order); },
                  [&](const ResetDevice& order) { resets_.order(context, order); },
@@ -281,7 +288,8 @@ bool Agent::handle_commit(StepContext context, const Envelope& envelope) {
   return std::visit(
       Overloaded{
           [&](const Prepare& prepare) {
-            const auto latched = interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : std::nullopt;
+            const auto latched =
+                interlock_.bars_light() ? std::optional(interlock_.refusal(options_.node)) : host_.clock_problem();
             return commit_.prepare(context, revision, prepare.plan, latched), true;
           },
           [&](const Arm& arm) { return commit_.arm(context, revision, envelope.clock, arm.fire_at), true; },
@@ -439,6 +447,7 @@ void Agent::send_hello(StepContext context) {
   greeted_ = true;
   Hello hello{options_.software,       boot_id_, envelopes_.term,       commit_.applied(),
               interlock_.bars_light(), {},       interlock_.own_latch()};
+  host_.describe(hello);
   for (std::size_t i = 0; i < units_.size(); ++i) {
     hello.devices.push_back({units_[i].device->id, units_[i].driver->observe().health});
   }
@@ -460,8 +469,9 @@ void Agent::send_traffic(StepContext context) {
 }
 
 void Agent::send_heartbeat(StepContext context) {
-  envelopes_.send(context, commit_.applied(),
-                  Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch()});
+  envelopes_.send(
+      context, commit_.applied(),
+      Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), host_.peers_digest()});
 }
 
 std::string Agent::wall_text(StepContext context) const { return to_string(wall_time(context.now, wall_offset_)); }

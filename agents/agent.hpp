@@ -16,6 +16,7 @@
 #include "agents/devices/interlock.hpp"
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
+#include "agents/host_facts.hpp"
 #include "agents/requests_here.hpp"
 #include "agents/session.hpp"
 #include "agents/traffic/traffic_folder.hpp"
@@ -27,6 +28,8 @@ struct AgentOptions {
   NodeId node;
   std::shared_ptr<const Fabric> fabric;
   std::string software;
+  FabricIdentity identity{};  ///< of the fabric, once for all agents of a process; without a digest nothing is said
+  std::string listens_at{};   ///< where agents of other hosts find this process; empty: nowhere
   Duration hello_interval = std::chrono::milliseconds{200};
   Duration heartbeat_interval = std::chrono::milliseconds{500};  ///< until a Welcome says otherwise
   Duration audit_interval = std::chrono::seconds{1};             ///< one device is read each time
@@ -96,6 +99,7 @@ class Agent {
 
   AgentOptions options_;
   EnvelopeSender envelopes_;
+  HostFacts host_;
   DeviceUnits units_;
   Timelines timelines_;
   SoftwareExecutor executor_;

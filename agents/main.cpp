@@ -2,7 +2,6 @@
 // lie behind real buses where the inventory says so. Wires step machines to the seams and does nothing else.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,12 +14,13 @@
 #include "controller/architectures/registry.hpp"
 #include "core/config/contact_endpoint.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/text/clock_text.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/contact_input.hpp"
 #include "drivers/registry.hpp"
-#include "runtime/append_lane.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/clock_watch.hpp"
 #include "runtime/contact_watch.hpp"
 #include "runtime/host.hpp"
 #include "runtime/journal/sqlite_store.hpp"
@@ -31,14 +31,17 @@
 #include "runtime/metrics/metrics_server.hpp"
 #include "runtime/metrics/process_metrics.hpp"
 #include "runtime/process_limits.hpp"
-#include "runtime/state/grant_log.hpp"
+#include "runtime/state/grant_log_file.hpp"
+#include "runtime/state/host_peers.hpp"
+#include "runtime/state/key_bundle.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/keys/agent_keys.hpp"
 #include "runtime/zmq/keys/keys_watch.hpp"
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/transport_metrics.hpp"
-#include "sim_backend/judge/light_log.hpp"
+#include "sim_backend/light/local_light.hpp"
+#include "sim_backend/light_log_file.hpp"
 #include "sim_backend/training/training_links.hpp"
 #include "sim_backend/world/fault_model.hpp"
 #include "sim_backend/world/sim_bus.hpp"
@@ -56,98 +59,29 @@ struct CommandLine {
   bool restore_journal = false;
   std::string controller;
   std::uint32_t process = 0;
+  std::string host;    ///< instead of the process: its name in the scenario
+  std::string bundle;  ///< keys of this host in one file; empty: they are in the state folder
+  std::string clock = "auto";
   std::string inspector_dir;  ///< empty: nobody tells of traffic
   std::string training_dir;   ///< empty: training processes are stood in for
   bool faults = false;        ///< the scenario's device faults happen
   std::string metrics;        ///< where Prometheus finds them; empty: nowhere
 
   std::string command() const {
-    return format_text("lightloom-agent --scenario {} --state {} --process {}", scenario, state, process);
+    return host.empty() ? format_text("lightloom-agent --scenario {} --state {} --process {}", scenario, state, process)
+                        : format_text("lightloom-agent --scenario {} --state {} --host {}", scenario, state, host);
   }
 };
 
 int give_up(const Error& error) {
-  log_error(error.message);
+  log_error(error.next_command.empty() ? error.message : format_text("{} (try: {})", error.message, error.next_command));
   return 1;
 }
-
-/// Ground truth of the simulated devices on disk, in the order of its happening; written a few times a second and at the end,
-/// by a thread of its own: light waits for no disk.
-class LightLogFile {
- public:
-  LightLogFile(AsioLoop& loop, const std::string& path) : loop_(loop), path_(path), lane_(continued(path)) {
-    write_now_and_then();
-  }
-  ~LightLogFile() { lane_.append(text_, mark()); }
-  LightLogFile(const LightLogFile&) = delete;
-  LightLogFile& operator=(const LightLogFile&) = delete;
-  void add(const OpticalChange& change) { append_line(text_, change); }
-
- private:
-  /// What an earlier incarnation of this process wrote stays true; a line that it was killed in goes.
-  static const std::string& continued(const std::string& path) {
-    drop_partial_line(path);
-    close_to_others(path);
-    return path;
-  }
-  /// Once the text is written the log is whole up to now.
-  std::function<void()> mark() const {
-    return [path = path_, now = loop_.now()] { write_light_log_whole(path, now); };
-  }
-  void write_now_and_then() {
-    lane_.try_append(text_, mark());
-    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { write_now_and_then(); });
-  }
-
-  AsioLoop& loop_;
-  std::string path_;
-  AppendLane lane_;
-  std::string text_;
-};
 
 /// One agent and its host; nothing here moves once it has started.
 struct Hosted {
   std::unique_ptr<Agent> agent;
   std::unique_ptr<Host> host;
-};
-
-/// What became of our agents' grants, on disk a few times a second.
-class GrantLogFile {
- public:
-  GrantLogFile(AsioLoop& loop, const std::string& path, const std::vector<Hosted>& hosted)
-      : loop_(loop), lane_(begun(path)), hosted_(hosted) {
-    write_now_and_then();
-  }
-  ~GrantLogFile() {
-    gather();
-    lane_.append(text_);
-  }
-  GrantLogFile(const GrantLogFile&) = delete;
-  GrantLogFile& operator=(const GrantLogFile&) = delete;
-
- private:
-  static const std::string& begun(const std::string& path) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc).flush();
-    close_to_others(path);
-    return path;
-  }
-  void gather() {
-    for (const Hosted& each : hosted_) {
-      for (const GrantTimes& times : each.agent->take_grant_times()) {
-        append_line(text_, times);
-      }
-    }
-  }
-  void write_now_and_then() {
-    gather();
-    lane_.try_append(text_);
-    loop_.call_at(loop_.now() + std::chrono::milliseconds{50}, Precision::ordinary, [this] { write_now_and_then(); });
-  }
-
-  AsioLoop& loop_;
-  AppendLane lane_;
-  const std::vector<Hosted>& hosted_;
-  std::string text_;
 };
 
 /// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a
@@ -194,9 +128,9 @@ class FaultInjector {
 };
 
 /// Lanes for the buses of our nodes that are not simulated.
-Result<void> add_real_buses(BusLanes& units, const Fabric& fabric, NodeSpan span) {
+Result<void> add_real_buses(BusLanes& units, const Fabric& fabric, const std::vector<NodeId>& nodes) {
   for (const Bus& bus : fabric.buses) {
-    if (bus.endpoint == "sim" || bus.agent.value < span.first || bus.agent.value >= span.end) {
+    if (bus.endpoint == "sim" || !std::ranges::binary_search(nodes, bus.agent)) {
       continue;
     }
     auto device = make_bus(bus.endpoint);
@@ -210,12 +144,20 @@ Result<void> add_real_buses(BusLanes& units, const Fabric& fabric, NodeSpan span
   return {};
 }
 
-Hosted make_hosted(NodeId node, const Scenario& scenario, const HostSeams& seams) {
+/// What all agents of this process say of it.
+struct ProcessFacts {
+  FabricIdentity identity;
+  std::string listens_at;
+};
+
+Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& facts, const HostSeams& seams) {
   Hosted hosted;
   AgentOptions options;
   options.node = node;
   options.fabric = scenario.fabric;
   options.software = "lightloom-agent " LOOM_VERSION;
+  options.identity = facts.identity;
+  options.listens_at = facts.listens_at;
   options.report_interval = scenario.controller.report_interval;
   options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.value].size());
   options.late_limit = kLateLimit;
@@ -244,8 +186,10 @@ AgentKeyFiles key_files(const CommandLine& command_line, const Scenario& scenari
 }
 
 Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const CommandLine& command_line,
-                                                       const StateFolder& files, const AgentKeySet& keys) {
-  auto address = command_line.controller.empty() ? files.read_address() : Result<std::string>(command_line.controller);
+                                                       const Scenario& scenario, const StateFolder& files,
+                                                       const AgentKeySet& keys) {
+  const std::string& configured = command_line.controller.empty() ? scenario.controller_endpoint : command_line.controller;
+  auto address = configured.empty() ? files.read_address() : Result<std::string>(configured);
   if (!address) {
     return std::unexpected(address.error());
   }
@@ -268,21 +212,27 @@ Result<void> publish(const CommandLine& command_line, const StateFolder& files, 
   return write_whole_file({files.agents_address(command_line.process), endpoint + "\n", 0600, true});
 }
 
-/// Links to the agents of the lab's other processes. Without the lab's keyring nobody else may connect.
+/// Links to the agents of the other processes. Without the keyring nobody else may connect.
 Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const CommandLine& command_line, const Scenario& scenario,
-                                              const StateFolder& files, const AgentKeySet& keys) {
+                                              const StateFolder& files, const AgentKeySet& keys, const HostPeers& learned) {
   PeerLinksOptions options;
   options.process = command_line.process;
   options.keys = keys.own;
   options.keyring = keys.keyring;
+  options.endpoint = listening_endpoint(scenario, command_line.process);
   if (const auto kernel = boot_clock()) {
     options.kernel = *kernel;
   }
   options.reported = [](const std::string& sentence) { log_info("lightloom-agent: " + sentence); };
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-    const NodeSpan span = nodes_of_process(scenario, process);
-    options.processes.push_back(
-        {span.first, span.end, keys.peers[process], [files, process] { return files.read_agents_address(process); }});
+    std::vector<NodeRange> nodes;
+    for (const NodeSpan& span : spans_of_process(scenario, process)) {
+      nodes.push_back({NodeId{span.first}, NodeId{span.end - 1}});
+    }
+    const bool is_told = !scenario.agents.hosts.empty();  // by the controller: the others' files are on their hosts
+    options.processes.push_back({std::move(nodes), keys.peers[process], [files, &learned, process, is_told] {
+                                   return is_told ? learned.address_of(process) : files.read_agents_address(process);
+                                 }});
   }
   auto links = PeerLinks::open(loop.context(), std::move(options));
   if (links) {
@@ -291,9 +241,9 @@ Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const CommandLine&
   return links;
 }
 
-Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const Scenario& scenario, const HostSeams& shared,
-                                         const std::vector<std::unique_ptr<TrainingLink>>& training, AgentTransport& transport,
-                                         PeerLinks& peers, SqliteStore& store) {
+Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const Scenario& scenario, const ProcessFacts& facts,
+                                         const HostSeams& shared, const std::vector<std::unique_ptr<TrainingLink>>& training,
+                                         AgentTransport& transport, PeerLinks& peers, SqliteStore& store) {
   std::vector<Hosted> hosted;
   const std::uint64_t boot_id = fresh_boot_id();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -306,7 +256,7 @@ Result<std::vector<Hosted>> start_agents(const std::vector<NodeId>& nodes, const
     }
     seams.messages = &peers.port(node, **port);
     seams.storage = &store.stream(format_text("node-{}", node.value));
-    hosted.push_back(make_hosted(node, scenario, seams));
+    hosted.push_back(make_hosted(node, scenario, facts, seams));
     LOOM_TRY(hosted.back().host->start(boot_id + node.value));
     training[i]->begin(*hosted.back().host);
   }
@@ -355,6 +305,7 @@ Result<std::vector<std::unique_ptr<ContactWatch>>> watch_contacts(AsioLoop& loop
 /// What this process counts.
 struct Counted {
   const AsioLoop& loop;
+  const ClockWatch& clock;
   const BusLanes& units;
   const Scenario& scenario;
   const AgentTransport& transport;
@@ -398,6 +349,7 @@ void add_metrics(MetricList& list, const Counted& counted) {
   }
   add_metrics(list, units);
   add_metrics(list, counted.loop.counters());
+  add_metrics(list, counted.clock.counters());
   add_metrics(list, counted.transport.counters());
   add_metrics(list, counted.peers);
   add_metrics(list, counted.store.size());
@@ -412,12 +364,69 @@ Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line,
                            std::move(post));
 }
 
-std::vector<NodeId> nodes_of(const NodeSpan& span) {
-  std::vector<NodeId> nodes;
-  for (std::uint32_t node = span.first; node < span.end; ++node) {
-    nodes.push_back(NodeId{node});
+/// Of the bundle in the state folder; SIGHUP has it read again.
+Result<void> take_bundle(const CommandLine& command_line, const StateFolder& files) {
+  if (command_line.bundle.empty()) {
+    return {};
   }
-  return nodes;
+  const auto bundle = read_key_bundle(command_line.bundle);
+  if (!bundle) {
+    return std::unexpected(bundle.error());
+  }
+  if (bundle->process != command_line.process) {
+    return fail(ErrorCode::refused, format_text("{} has the keys of host '{}' (agents-{}); this is agents-{}",
+                                                command_line.bundle, bundle->host, bundle->process, command_line.process));
+  }
+  const auto changed = unpack(*bundle, files);
+  if (!changed) {
+    return std::unexpected(changed.error());
+  }
+  if (!changed->empty()) {
+    log_info(format_text("lightloom-agent: {} key files of host {} are in {}", changed->size(), bundle->host, files.keys()));
+  }
+  return {};
+}
+
+void look_at_keys(const CommandLine& command_line, const StateFolder& files, AgentKeys& keys, KeysWatch::Cause cause) {
+  if (const auto taken = cause == KeysWatch::Cause::hangup ? take_bundle(command_line, files) : Result<void>{}; !taken) {
+    log_warning(taken.error().message);
+  }
+  keys.look(cause);
+}
+
+/// To every agent of the process.
+void deliver(const std::vector<Hosted>& hosted, const Event& event) {
+  for (const Hosted& each : hosted) {
+    each.host->deliver(event);
+  }
+}
+
+/// "0-2,7".
+std::string text_of(const std::vector<NodeSpan>& spans) {
+  std::string text;
+  for (const NodeSpan& span : spans) {
+    text += text.empty() ? "" : ",";
+    text += span.end - span.first == 1 ? std::to_string(span.first) : format_text("{}-{}", span.first, span.end - 1);
+  }
+  return text;
+}
+
+AgentKeysListener keys_listener(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files,
+                                const std::vector<Hosted>& hosted) {
+  return {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
+          [](const Error& error) { log_warning(format_text("{} (try: {})", error.message, error.next_command)); },
+          [&](const std::string& endpoint) {
+            deliver(hosted, PeersListen{announced_endpoint(scenario, command_line.process, endpoint)});
+            return publish(command_line, files, endpoint);
+          }};
+}
+
+std::vector<Agent*> agents_of(const std::vector<Hosted>& hosted) {
+  std::vector<Agent*> agents;
+  for (const Hosted& each : hosted) {
+    agents.push_back(each.agent.get());
+  }
+  return agents;
 }
 
 HostSeams seams_of(AsioLoop& loop, BusLanes& units) {
@@ -428,14 +437,18 @@ HostSeams seams_of(AsioLoop& loop, BusLanes& units) {
   return seams;
 }
 
-int host_agents(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
-  const NodeSpan span = nodes_of_process(scenario, command_line.process);
-  auto loop = AsioLoop::open();
-  if (!loop) {
-    return give_up(loop.error());
-  }
+/// What our simulated devices do to light is logged, and our simulated monitors see it. All three outlive the loop.
+void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
+  simulated.on_light([&log, &light](const OpticalChange& change) {
+    log.add(change);
+    light.apply(change);
+  });
+  simulated.look_through([&light](ElementId receiver) { return light.arriving(receiver); });
+}
+
+int host_agents(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
   Metrics metrics;
-  const auto served = serve_if_wanted(command_line.metrics, metrics, (*loop)->poster(), "lightloom-agent");
+  const auto served = serve_if_wanted(command_line.metrics, metrics, loop.poster(), "lightloom-agent");
   if (!served) {
     return give_up(served.error());
   }
@@ -444,61 +457,82 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   if (!keys) {
     return give_up(keys.error());
   }
-  auto transport = open_transport(**loop, command_line, files, *keys);
+  auto transport = open_transport(loop, command_line, scenario, files, *keys);
   if (!transport) {
     return give_up(transport.error());
   }
-  auto peers = open_peers(**loop, command_line, scenario, files, *keys);
+  HostPeers learned(scenario);
+  auto peers = open_peers(loop, command_line, scenario, files, *keys, learned);
   if (!peers) {
     return give_up(peers.error());
   }
-  AgentKeys live_keys(
-      at, *std::move(keys), **transport, **peers,
-      {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
-       [](const Error& error) { log_warning(format_text("{} (try: {})", error.message, error.next_command)); },
-       [&command_line, &files](const std::string& endpoint) { return publish(command_line, files, endpoint); }});
-  const KeysWatch watch((*loop)->context(), files.keys(), [&live_keys](KeysWatch::Cause cause) { live_keys.look(cause); });
-  auto store = open_store(command_line, files, (*loop)->poster());
+  std::vector<Hosted> hosted;
+  AgentKeys live_keys(at, *std::move(keys), **transport, **peers, keys_listener(command_line, scenario, files, hosted));
+  const KeysWatch watch(loop.context(), files.keys(),
+                        [&](KeysWatch::Cause cause) { look_at_keys(command_line, files, live_keys, cause); });
+  auto store = open_store(command_line, files, loop.poster());
   if (!store) {
     return give_up(store.error());
   }
   const PublishedUrl url(served->get(), files.agents_metrics(command_line.process));
-  const std::vector<NodeId> nodes = nodes_of(span);
-  LightLogFile light_log(**loop, files.light_log(command_line.process));
-  SimBus simulated(**loop, scenario.fabric, nodes, {});
-  simulated.on_light([&light_log](const OpticalChange& change) { light_log.add(change); });
-  BusLanes units((*loop)->poster(), &simulated);
-  if (const auto added = add_real_buses(units, *scenario.fabric, span); !added) {
+  const std::vector<NodeId> nodes = nodes_of_process(scenario, command_line.process);
+  LightLogFile light_log(loop, files.light_log(command_line.process));
+  SimBus simulated(loop, scenario.fabric, nodes, {});
+  LocalLight light(scenario.fabric, nodes);
+  follow_light(simulated, light_log, light);
+  BusLanes units(loop.poster(), &simulated);
+  if (const auto added = add_real_buses(units, *scenario.fabric, nodes); !added) {
     return give_up(added.error());
   }
-  const HostSeams seams = seams_of(**loop, units);
-  const auto training = open_training({command_line.inspector_dir, command_line.training_dir}, **loop, scenario, nodes);
+  HostSeams seams = seams_of(loop, units);
+  seams.peers = [&learned](const std::vector<PeerAddress>& told) { learned.learn(told); };
+  const auto training = open_training({command_line.inspector_dir, command_line.training_dir}, loop, scenario, nodes);
   if (!training) {
     return give_up(training.error());
   }
-  const auto hosted = start_agents(nodes, scenario, seams, *training, **transport, **peers, **store);
-  if (!hosted) {
-    return give_up(hosted.error());
+  const ProcessFacts facts{identity_of(*scenario.fabric),
+                           announced_endpoint(scenario, command_line.process, (*peers)->endpoint())};
+  auto started = start_agents(nodes, scenario, facts, seams, *training, **transport, **peers, **store);
+  if (!started) {
+    return give_up(started.error());
   }
-  const Counted counted{**loop, units, scenario, **transport, **peers, *hosted, **store, *training};
+  hosted = std::move(*started);
+  const ClockWatch clock(loop, [&hosted](const ClockJudged& judged) { deliver(hosted, judged); });
+  const Counted counted{loop, clock, units, scenario, **transport, **peers, hosted, **store, *training};
   metrics.add([&counted](MetricList& list) { add_metrics(list, counted); });
-  const auto contacts = watch_contacts(**loop, *scenario.fabric, nodes, *hosted);
+  const auto contacts = watch_contacts(loop, *scenario.fabric, nodes, hosted);
   if (!contacts) {
     return give_up(contacts.error());
   }
-  log_info(format_text("lightloom-agent: nodes {}-{}", span.first, span.end - 1));
+  log_info("lightloom-agent: nodes " + text_of(spans_of_process(scenario, command_line.process)));
   std::optional<FaultInjector> faults;
   if (command_line.faults) {
-    faults.emplace(**loop, simulated, scenario, files);
+    faults.emplace(loop, simulated, scenario, files);
   }
-  const GrantLogFile grant_log(**loop, files.grant_log(command_line.process), *hosted);
-  (*loop)->on_signal({});
-  (*loop)->run();
+  const GrantLogFile grant_log(loop, files.grant_log(command_line.process), agents_of(hosted));
+  loop.on_signal({});
+  loop.run();
   log_info("lightloom-agent: stopped");
   return 0;
 }
 
-int run(const CommandLine& command_line) {
+/// With the process that a host's name stands for.
+Result<void> choose_process(CommandLine& command_line, const Scenario& scenario) {
+  if (!command_line.host.empty()) {
+    const auto process = process_of_host(scenario, command_line.host);
+    if (!process) {
+      return std::unexpected(process.error());
+    }
+    command_line.process = *process;
+  }
+  const std::uint32_t processes = scenario.agents.processes;
+  return command_line.process < processes
+             ? Result<void>{}
+             : fail(ErrorCode::invalid_argument, format_text("process {} of {}: it has processes 0..{}", command_line.process,
+                                                             command_line.scenario, processes - 1));
+}
+
+int run(CommandLine command_line) {
   const auto scenario = load_scenario(command_line.scenario, all_fabric_kinds());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
@@ -506,14 +540,26 @@ int run(const CommandLine& command_line) {
     }
     return 1;
   }
-  const std::uint32_t processes = scenario.value->agents.processes;
-  if (command_line.process >= processes) {
-    return give_up({ErrorCode::invalid_argument, format_text("process {} of {}: it has processes 0..{}", command_line.process,
-                                                             command_line.scenario, processes - 1)});
+  if (const auto chosen = choose_process(command_line, *scenario.value); !chosen) {
+    return give_up(chosen.error());
+  }
+  const std::vector<NodeId> nodes = nodes_of_process(*scenario.value, command_line.process);
+  if (const auto blind = blind_monitors(*scenario.value->fabric, nodes); !blind.empty()) {
+    return give_up({ErrorCode::invalid_config, blind.front()});
   }
   raise_file_limit();
   keep_files_private();
-  return host_agents(command_line, *scenario.value, StateFolder(command_line.state));
+  const StateFolder files(command_line.state);
+  if (const auto taken = take_bundle(command_line, files); !taken) {
+    return give_up(taken.error());
+  }
+  const auto clock = choose_clock(command_line.clock, *scenario.value);
+  auto loop = clock ? AsioLoop::open(*clock) : std::unexpected(clock.error());
+  if (!loop) {
+    return give_up(loop.error());
+  }
+  log_info("lightloom-agent: instants are of " + clock_text((*loop)->clock()));
+  return host_agents(command_line, *scenario.value, files, **loop);
 }
 
 }  // namespace
@@ -525,6 +571,14 @@ int main(int argc, char** argv) {
   CLI::App app{"Agents of many nodes: each drives its node's devices as the controller's plan says"};
   app.add_option("--scenario", command_line.scenario, "YAML file that names fabric and inventory")->required();
   app.add_option("--process", command_line.process, "Which of the scenario's agent processes this is, from 0")
+      ->capture_default_str();
+  app.add_option("--host", command_line.host, "Which of the scenario's hosts this is, instead of --process")
+      ->excludes("--process");
+  app.add_option("--keys", command_line.bundle,
+                 "This host's key bundle (loom keys bundle HOST): unpacked into the state folder at the start and at SIGHUP")
+      ->type_name("FILE");
+  app.add_option("--clock", command_line.clock,
+                 "Of all instants: tai, monotonic, or auto (tai where the scenario is on several hosts; docs/hosts.md)")
       ->capture_default_str();
   app.add_option("--state", command_line.state, "Folder of keys, journals and address")->capture_default_str();
   app.add_option("--controller", command_line.controller, "ZeroMQ endpoint, instead of the state folder's");

@@ -172,12 +172,13 @@ class Process {
     options.keyring = lab.keyring;
     options.kernel = lab.is_shared ? std::optional(loop_->clock()) : std::nullopt;
     for (std::uint32_t i = 0; i < 2; ++i) {
-      options.processes.push_back({2 * i, 2 * i + 2, lab.keys[i].public_key, [board = lab.board, i]() -> Result<std::string> {
-                                     if (!board->is_written[i]) {
-                                       return fail(ErrorCode::unreachable, "not there yet");
-                                     }
-                                     return std::string(board->address[i].data());
-                                   }});
+      options.processes.push_back(
+          {{{NodeId{2 * i}, NodeId{2 * i + 1}}}, lab.keys[i].public_key, [board = lab.board, i]() -> Result<std::string> {
+             if (!board->is_written[i]) {
+               return fail(ErrorCode::unreachable, "not there yet");
+             }
+             return std::string(board->address[i].data());
+           }});
     }
     auto links = PeerLinks::open(loop_->context(), std::move(options));
     if (!links) {

@@ -80,6 +80,8 @@ class Lab {
         return WavelengthSwitchObservation{{}, true};
       case DeviceRole::circuit_switch:
         return CircuitSwitchObservation{{}, true};
+      case DeviceRole::monitor:
+        return MonitorObservation{};
     }
     return {};
   }

@@ -4,6 +4,18 @@ include(GNUInstallDirs)
 install(TARGETS loom lightloomd lightloom-agent lightloom-emulate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Scenarios name their fabrics and faults by relative paths, so the folders stay beside each other.
 install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/lightloom)
+# Units start nothing by themselves: a site enables them once its scenario and keys are there (docs/bring_up.md).
+# They name the programs where these were installed.
+foreach(unit lightloomd.service lightloom-agent@.service)
+  install(CODE "
+    file(READ \"${CMAKE_SOURCE_DIR}/configs/systemd/${unit}\" text)
+    string(REPLACE \"=/usr/bin/\" \"=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/${unit}\")
+    file(WRITE \"\${file}\" \"\${text}\")
+    message(STATUS \"Installing: \${file}\")")
+endforeach()
+install(FILES configs/systemd/lightloom.sysusers DESTINATION lib/sysusers.d RENAME lightloom.conf)
+install(FILES configs/udev/70-lightloom.rules DESTINATION lib/udev/rules.d)
 # The program itself knows its commands, so what completes them is asked of the one that was installed.
 foreach(completion bash:bash-completion/completions/loom zsh:zsh/site-functions/_loom fish:fish/vendor_completions.d/loom.fish)
   string(REPLACE ":" ";" parts ${completion})

@@ -3,6 +3,7 @@
 // network that loses, doubles, delays or reorders changes when something happens, never what.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "core/alarm.hpp"
 #include "core/demand.hpp"
+#include "core/fabric/fabric_identity.hpp"
 #include "core/fabric/role.hpp"
 #include "core/grant.hpp"
 #include "core/ids.hpp"
@@ -26,6 +28,9 @@
 namespace loom {
 
 inline constexpr std::uint32_t kWireVersion = 1;
+
+/// Processes that host agents of one installation.
+inline constexpr std::size_t kPeerProcesses = 4'096;
 
 /// Whom a message goes to or came from. Agents by node id, operators by the id that the transport gave their connection.
 struct Peer {
@@ -62,6 +67,8 @@ struct Hello {
   bool lasers_latched_off = false;
   std::vector<DeviceState> devices;
   OwnLatch own_latch{};
+  FabricIdentity fabric{};   ///< that its process was started with
+  std::string listens_at{};  ///< endpoint at which its process is found by agents of other hosts; empty: none is told
   bool operator==(const Hello&) const = default;
 };
 
@@ -111,6 +118,7 @@ struct Heartbeat {
   Revision confirmed;
   bool lasers_latched_off = false;
   OwnLatch own_latch{};
+  std::uint64_t peers_digest = 0;  ///< of the PeerAddresses that it was told last; 0: none
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -204,6 +212,21 @@ struct ResetDevice {
   bool operator==(const ResetDevice&) const = default;
 };
 
+/// Where a process is found by the others.
+struct PeerAddress {
+  NodeId node;           ///< one that it hosts
+  std::string endpoint;  ///< as it said itself
+  bool operator==(const PeerAddress&) const = default;
+};
+
+/// Where the processes of all hosts listen for each other, as each has told the controller. Sent to one agent a process, until
+/// its heartbeat has the digest.
+struct PeerAddresses {
+  std::vector<PeerAddress> peers;  ///< ascending node
+  std::uint64_t digest = 0;        ///< of `peers`; never 0
+  bool operator==(const PeerAddresses&) const = default;
+};
+
 // --- agent -> agent ------------------------------------------------------------------------------------------------------
 
 /// A word of the fast plane. The envelope's revision is the one that laid the light in question.
@@ -215,7 +238,7 @@ struct GrantPlaneMessage {
 using Body =
     OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
           AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat, OperatorRequest,
-          OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin, IterationReport>;
+          OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin, IterationReport, PeerAddresses>;
 
 /// What every message carries from the first line on.
 struct Envelope {

@@ -55,6 +55,8 @@ struct UnusableDevice {
   /// where its own can come.
   std::vector<FrequencySlot> may_emit{};
   std::string why{};  ///< one sentence, for who waits for it
+  /// Not empty: a circuit switch that follows orders, and of which only the ports of these connections are somebody else's.
+  std::vector<CrossConnect> occupied{};
   bool operator==(const UnusableDevice&) const = default;
 };
 
@@ -94,6 +96,8 @@ struct PlanRequest {
   /// the others go on. What is not named here is planned, or nothing is.
   std::vector<JobId> may_leave_out{};
   std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
+  /// How late agents have fired, as they measured it (p99.9): guards of grants are no shorter.
+  Duration fire_skew{};
 };
 
 /// One iteration of a job that its nodes repeat, every device at its worst.

@@ -87,9 +87,18 @@ struct InterlockChanged {
 struct TrafficReceived {
   TrafficReported reported;
 };
+/// What this host's clock is good for is another than before, as it was found when it was looked at. Said of a clock that hosts
+/// share; one that a single kernel has is always good.
+struct ClockJudged {
+  std::optional<Error> problem{};  ///< none: instants of this host are as good as those of any other
+};
+/// Where agents of other hosts find this agent's process, from now on.
+struct PeersListen {
+  std::string endpoint;
+};
 
 using Event = OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                    InterlockChanged, TrafficReceived, KeysChanged, TrainingReady>;
+                    InterlockChanged, TrafficReceived, KeysChanged, TrainingReady, ClockJudged, PeersListen>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 
@@ -124,8 +133,12 @@ struct RaiseAlarm {
 struct TellTraining {
   TrainingWord word;
 };
+/// Where the processes of other hosts listen, for whoever keeps links to them.
+struct LearnPeers {
+  std::vector<PeerAddress> peers;
+};
 
-using Effect = OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining>;
+using Effect = OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining, LearnPeers>;
 
 /// Collects the effects of one step in order. The host clears and re-uses it, so a warm sink does not allocate.
 class EffectSink {

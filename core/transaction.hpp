@@ -17,7 +17,14 @@ struct Registers {
   std::uint16_t address = 0;
   std::uint16_t count = 0;            ///< of a read; 0 = write
   std::vector<std::uint16_t> values;  ///< of a write
+  bool is_input = false;              ///< of a read: input registers (Modbus function 04), which nobody writes
   bool operator==(const Registers&) const = default;
+};
+
+/// How the pages of a pluggable module lie behind one linear offset (drivers/module_pages.hpp).
+enum class PageLayout : std::uint8_t {
+  one_address,   ///< QSFP, CMIS
+  two_addresses  ///< SFP: A0h, then A2h and its pages
 };
 
 /// Byte registers (EEPROM pages): linear offset.
@@ -25,6 +32,7 @@ struct BytesAt {
   std::uint32_t offset = 0;
   std::uint16_t count = 0;           ///< of a read; 0 = write
   std::vector<std::uint8_t> values;  ///< of a write
+  PageLayout layout = PageLayout::one_address;
   bool operator==(const BytesAt&) const = default;
 };
 
@@ -35,6 +43,9 @@ struct Frame {
   std::string terminator;
   /// Not empty: a reply may have many lines, and ends with the first that is one of these (without its terminator).
   std::vector<std::string> last_lines{};
+  /// Not empty: a reply may have several parts, each up to `terminator`, and ends with the first that has this text in it. What
+  /// comes before it, or came before the request, is for nobody (autonomous messages of TL1).
+  std::string answers{};
   bool operator==(const Frame&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "core/fabric/fabric.hpp"
 #include "core/observation.hpp"
@@ -44,6 +45,9 @@ class Driver {
   virtual bool preparation_failed() const { return false; }
   /// What was prepared shall never be shown: overwrites it. Moves nothing.
   virtual void withdraw() {}
+  /// What this control plane may have set before, in this process or an earlier one: of a device that it shares with others,
+  /// only that is its own to take away.
+  virtual void may_hold(std::span<const Setpoint> /*setpoints*/) {}
   /// From here on the device may move towards the staged setpoint; only registers that differ are written. A fire() while
   /// busy aims at the newest staged setpoint. Emission is cut before anything else is written. Real-time safe.
   virtual void fire() = 0;

@@ -6,15 +6,24 @@
 
 #include "core/result.hpp"
 #include "drivers/heater/heater_bank.hpp"
+#include "drivers/heater/nicslab.hpp"
+#include "drivers/heater/qontrol.hpp"
+#include "drivers/identified_driver.hpp"
+#include "drivers/monitor/photodiode_bank.hpp"
+#include "drivers/monitor/scpi_meter.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
+#include "drivers/ocs/tl1_ocs.hpp"
+#include "drivers/pluggable/cmis.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/table_laser.hpp"
 #include "drivers/wss/lcos_wss.hpp"
+#include "drivers/wss/waveshaper.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kHeaterBank, &kLcosWss, &kScpiOcs};
+constexpr std::array kDrivers{&kItlaLaser,  &kTableLaser, &kCmis,       &kHeaterBank, &kQontrol,        &kNicslab,    &kLcosWss,
+                              &kWaveShaper, &kScpiOcs,    &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter, &kOsa};
 
 }  // namespace
 
@@ -27,6 +36,8 @@ DeviceModels all_device_models() {
   return kModels;
 }
 
+std::span<const DriverModel* const> all_driver_models() { return kDrivers; }
+
 const DriverModel& driver_model_of(const Device& device) {
   const auto chosen = std::ranges::find_if(kDrivers, [&](const DriverModel* each) {
     return device.model.empty() ? each->model.role == device.role : each->model.name == device.model;
@@ -37,7 +48,8 @@ const DriverModel& driver_model_of(const Device& device) {
 
 std::unique_ptr<Driver> make_driver(const Fabric& fabric, DeviceId device) {
   const Device& row = fabric.device(device);
-  return driver_model_of(row).make(fabric, row);
+  std::unique_ptr<Driver> driver = driver_model_of(row).make(fabric, row);
+  return row.serial.empty() ? std::move(driver) : std::make_unique<IdentifiedDriver>(std::move(driver), row.name, row.serial);
 }
 
 }  // namespace loom

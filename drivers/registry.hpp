@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "core/fabric/device_model.hpp"
 #include "drivers/driver.hpp"
@@ -18,6 +19,8 @@ struct DriverModel {
 
 /// In the order of DeviceRole; the first of a role is its usual one.
 DeviceModels all_device_models();
+
+std::span<const DriverModel* const> all_driver_models();
 
 /// The usual model of the role where the device names none.
 const DriverModel& driver_model_of(const Device& device);

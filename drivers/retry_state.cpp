@@ -1,6 +1,7 @@
 // Retries of one transaction, and the words for what a bus can answer.
 #include "drivers/retry_state.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -8,17 +9,18 @@
 
 namespace loom {
 
-bool RetryState::may_retry(Instant now) {
+bool RetryState::may_retry(Instant now, unsigned tries) {
+  allowed_ = tries_ == 0 ? tries : std::max(allowed_, tries);
   ++tries_;
-  if (tries_ >= kTries) {
+  if (tries_ >= allowed_) {
     tries_ = 0;
     return false;
   }
-  resume_at_ = now + kPause * (1 << (tries_ - 1));
+  resume_at_ = now + kPause * (1 << std::min(tries_ - 1, kTries - 2));
   return true;
 }
 
-std::string RetryState::attempt() const { return format_text(", try {} of {}", tries_, kTries); }
+std::string RetryState::attempt() const { return format_text(", try {} of {}", tries_, allowed_); }
 
 void RetryState::start_over() {
   tries_ = 0;
@@ -39,12 +41,13 @@ std::string describe(const BusReply& reply, Duration deadline) {
     case BusStatus::ok:
       return "an answer to something else";
     case BusStatus::nack:
-      return "\"not now\" (NACK)";
+      return "\"not now\" (NACK)" + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::exception:
-      return format_text("exception {} ({})", reply.exception,
-                         reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?");
+      return format_text("exception {} ({}){}{}", reply.exception,
+                         reply.exception < kExceptions.size() ? kExceptions[reply.exception] : "?",
+                         reply.cause.empty() ? "" : ": ", reply.cause);
     case BusStatus::timeout:
-      return "no answer within " + describe(deadline);
+      return "no answer within " + describe(deadline) + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::malformed:
       return "a damaged answer" + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::lost:

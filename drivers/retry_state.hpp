@@ -20,9 +20,11 @@ class RetryState {
   void sent() { waiting_ = true; }
   /// The outstanding transaction was answered. False: nothing was outstanding, and the reply means nothing.
   bool received() { return std::exchange(waiting_, false); }
-  void understood() { tries_ = 0; }
-  /// The exchange failed on the wire: pauses, doubling. False: all tries are spent.
-  bool may_retry(Instant now);
+  void understood() { tries_ = allowed_ = 0; }
+  /// The exchange failed on the wire: pauses, doubling at first. False: all tries are spent, `tries` of what failed now or the
+  /// most that an earlier failure in this row allows.
+  bool may_retry(Instant now, unsigned tries = kTries);
+  unsigned allowed() const { return allowed_; }
   /// ", try 2 of 4": for the sentence of a driver that goes on trying.
   std::string attempt() const;
   void pause_until(Instant instant) { resume_at_ = instant; }
@@ -32,6 +34,7 @@ class RetryState {
  private:
   bool waiting_ = false;
   unsigned tries_ = 0;
+  unsigned allowed_ = 0;  ///< in this row of failures
   Instant resume_at_{};
 };
 

@@ -76,6 +76,13 @@ struct EventWriter {
       wire::to_wire(*in.problem, *keys.mutable_problem());
     }
   }
+  void operator()(const ClockJudged& in) const {
+    wire::TapedClock& clock = *out.mutable_clock();
+    if (in.problem) {
+      wire::to_wire(*in.problem, *clock.mutable_problem());
+    }
+  }
+  void operator()(const PeersListen&) const { LOOM_ASSERT(false && "a controller has no peers"); }
   void operator()(const TrafficReceived&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
   void operator()(const TrainingReady&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };
@@ -151,6 +158,10 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
     }
     case wire::TapedEvent::kKeys:
       out.event = read_keys(check, in.keys());
+      break;
+    case wire::TapedEvent::kClock:
+      out.event =
+          ClockJudged{in.clock().has_problem() ? std::optional(wire::from_wire(check, in.clock().problem())) : std::nullopt};
       break;
     case wire::TapedEvent::EVENT_NOT_SET:
       check.refuse("event", "", "is missing");

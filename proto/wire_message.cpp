@@ -5,7 +5,7 @@ namespace loom::wire {
 
 static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
 static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
-static_assert(Envelope::kIterationReport == 16 + std::variant_size_v<loom::Body> - 1);
+static_assert(Envelope::kPeerAddresses == 16 + std::variant_size_v<loom::Body> - 1);
 
 template <class WireBody>
 static loom::Outcome outcome_of(Check& check, const WireBody& in) {
@@ -26,6 +26,29 @@ static loom::DeviceState from_wire(Check& check, const DeviceState& in) {
   return {check.device("device_id", in.device_id()), check.enumeration("health", in.health(), loom::DeviceHealth::failed)};
 }
 
+static void to_wire(const loom::FabricIdentity& in, FabricIdentity& out) {
+  out.set_name(sendable(in.name));
+  out.set_fabric_digest(in.digest);
+  out.set_node_count(in.nodes);
+  out.set_element_count(in.elements);
+  out.set_fibre_count(in.fibres);
+  out.set_device_count(in.devices);
+  out.mutable_mark_digest()->Add(in.marks.begin(), in.marks.end());
+}
+static loom::FabricIdentity from_wire(Check& check, const FabricIdentity& in) {
+  loom::FabricIdentity out{check.text("name", in.name()),
+                           in.fabric_digest(),
+                           in.node_count(),
+                           in.element_count(),
+                           in.fibre_count(),
+                           in.device_count(),
+                           {}};
+  if (check.count("mark_digest", in.mark_digest_size(), kFabricMarks)) {
+    out.marks.assign(in.mark_digest().begin(), in.mark_digest().end());
+  }
+  return out;
+}
+
 static void set_body(const loom::Hello& in, Envelope& out) {
   Hello& hello = *out.mutable_hello();
   hello.set_software(sendable(in.software));
@@ -36,6 +59,10 @@ static void set_body(const loom::Hello& in, Envelope& out) {
   rows_to_wire(in.devices, *hello.mutable_devices());
   hello.set_own_latch_number(in.own_latch.number);
   hello.set_own_latch_cause(sendable(in.own_latch.cause));
+  if (in.fabric.digest != 0) {
+    to_wire(in.fabric, *hello.mutable_fabric());
+  }
+  hello.set_listens_at(sendable(in.listens_at));
 }
 static loom::Hello from_wire(Check& check, const Hello& in) {
   loom::Hello out;
@@ -46,6 +73,11 @@ static loom::Hello from_wire(Check& check, const Hello& in) {
   out.lasers_latched_off = in.lasers_latched_off();
   out.devices = rows_from_wire<loom::DeviceState>(check, "devices", in.devices(), limits::kDevicesPerNode);
   out.own_latch = {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())};
+  if (in.has_fabric()) {
+    const auto scope = check.in("fabric");
+    out.fabric = from_wire(check, in.fabric());
+  }
+  out.listens_at = check.text("listens_at", in.listens_at());
   return out;
 }
 
@@ -107,6 +139,7 @@ static void set_body(const loom::Heartbeat& in, Envelope& out) {
   heartbeat.set_lasers_latched_off(in.lasers_latched_off);
   heartbeat.set_own_latch_number(in.own_latch.number);
   heartbeat.set_own_latch_cause(sendable(in.own_latch.cause));
+  heartbeat.set_peers_digest(in.peers_digest);
 }
 static loom::Heartbeat from_wire(Check& check, const Heartbeat& in) {
   return {{in.applied_revision_number()},
@@ -334,6 +367,22 @@ static loom::IterationReport from_wire(Check& check, const IterationReport& in) 
   return out;
 }
 
+static void to_wire(const loom::PeerAddress& in, PeerAddress& out) {
+  out.set_node_id(in.node.value);
+  out.set_endpoint(sendable(in.endpoint));
+}
+static loom::PeerAddress from_wire(Check& check, const PeerAddress& in) {
+  return {check.node("node_id", in.node_id()), check.text("endpoint", in.endpoint())};
+}
+
+static void set_body(const loom::PeerAddresses& in, Envelope& out) {
+  rows_to_wire(in.peers, *out.mutable_peer_addresses()->mutable_peers());
+  out.mutable_peer_addresses()->set_peers_digest(in.digest);
+}
+static loom::PeerAddresses from_wire(Check& check, const PeerAddresses& in) {
+  return {rows_from_wire<loom::PeerAddress>(check, "peers", in.peers(), kPeerProcesses), in.peers_digest()};
+}
+
 // --- agent -> agent ------------------------------------------------------------------------------------------------------
 
 static void set_body(const loom::PassReady& in, Envelope& out) {
@@ -444,6 +493,8 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
       return named(check, "pass_begin", in.pass_begin());
     case Envelope::kIterationReport:
       return named(check, "iteration_report", in.iteration_report());
+    case Envelope::kPeerAddresses:
+      return named(check, "peer_addresses", in.peer_addresses());
     case Envelope::BODY_NOT_SET:
       break;
   }

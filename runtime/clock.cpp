@@ -1,6 +1,7 @@
 // What the kernel says about its clocks. Reads only.
 #include "runtime/clock.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -45,27 +46,48 @@ Result<ClockId> boot_clock() {
   return clock_of_boot_id(boot_id + text_of(kTimeNamespaceFile));
 }
 
+namespace {
+
+std::string state_text(int state) {
+  constexpr std::array<std::string_view, 6> kStates{"TIME_OK", "TIME_INS", "TIME_DEL", "TIME_OOP", "TIME_WAIT", "TIME_ERROR"};
+  const auto known = static_cast<std::size_t>(state);
+  return known < kStates.size() ? std::string(kStates[known]) : format_text("state {}", state);
+}
+
+constexpr const char* kLookFurther =
+    "chronyc tracking, or pmc -u -b 0 'GET TIME_STATUS_NP' where ptp4l and phc2sys run (docs/hosts.md)";
+
+}  // namespace
+
 Result<TaiState> judge_tai(const timex& reading, int state) {
-  const std::string advice = "; let chrony or ptp4l with phc2sys discipline the clock, or keep agents on the controller's host";
+  const std::string measured =
+      format_text("adjtimex says {}, TAI offset {} s, error up to {} us", state_text(state), reading.tai, reading.maxerror);
   if (state == TIME_ERROR || (reading.status & STA_UNSYNC) != 0) {
     return fail(ErrorCode::refused,
-                format_text("this host's clock is not synchronised (adjtimex state {}, error up to {} us){}", state,
-                            reading.maxerror, advice));
+                format_text("clock is not synchronised: {}; chrony, or ptp4l with phc2sys, has to discipline it", measured),
+                kLookFurther);
   }
   if (reading.tai == 0) {
-    return fail(ErrorCode::refused,
-                "the kernel's TAI offset is 0 s, so its TAI is UTC: set it (chrony: leapsectz right/UTC)" + advice);
+    return fail(
+        ErrorCode::refused,
+        format_text("TAI offset was never set, so its TAI is UTC: {}; chrony sets it with `leapsectz right/UTC`", measured),
+        kLookFurther);
   }
   return TaiState{reading.tai, std::chrono::microseconds{reading.maxerror}};
 }
 
-Result<TaiState> check_tai() {
-  timex reading{};
-  const int state = adjtimex(&reading);
-  if (state < 0) {
+Result<ClockReading> read_kernel_clock() {
+  ClockReading answer;
+  answer.state = adjtimex(&answer.reading);
+  if (answer.state < 0) {
     return fail(ErrorCode::internal, format_text("adjtimex cannot be asked: {}", std::strerror(errno)));
   }
-  return judge_tai(reading, state);
+  return answer;
+}
+
+Result<TaiState> check_tai(const ClockReader& read) {
+  const auto answer = read();
+  return answer ? judge_tai(answer->reading, answer->state) : std::unexpected(answer.error());
 }
 
 Instant monotonic_now() { return read_clock(CLOCK_MONOTONIC); }

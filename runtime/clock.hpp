@@ -5,6 +5,7 @@
 #include <sys/timex.h>
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "core/ids.hpp"
@@ -25,11 +26,24 @@ struct TaiState {
   Duration max_error{};    ///< the kernel's bound; a metric, and an input of the commit's lead
 };
 
-/// Pure: what adjtimex said. `state`: its return value. Errors: refused (unsynchronised, or the TAI offset was never set).
+/// Pure: what adjtimex said. `state`: its return value. Errors: refused (unsynchronised, or the TAI offset was never set), each
+/// naming state, offset and bound, with the command that looks further.
 Result<TaiState> judge_tai(const timex& reading, int state);
 
-/// May a commit be timed by this host's TAI? Asks the kernel; changes nothing. Errors: refused, internal.
-Result<TaiState> check_tai();
+/// What adjtimex said.
+struct ClockReading {
+  timex reading{};
+  int state = TIME_ERROR;
+};
+
+/// Where it is asked: the kernel, or whoever stands in for it.
+using ClockReader = std::function<Result<ClockReading>()>;
+
+/// Asks the kernel; changes nothing. Errors: internal.
+Result<ClockReading> read_kernel_clock();
+
+/// May a commit be timed by this host's TAI? Errors: refused, internal.
+Result<TaiState> check_tai(const ClockReader& read = read_kernel_clock);
 
 Instant monotonic_now();
 Instant tai_now();

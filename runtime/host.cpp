@@ -68,6 +68,7 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   void perform(MakePlan& effect);
   void perform(const RaiseAlarm& effect);
   void perform(const TellTraining& effect);
+  void perform(const LearnPeers& effect);
 
   void fire(TimerId timer, std::uint64_t generation);
   void journal_answered(StorageSeam::RowKind kind, Result<void> result);
@@ -354,6 +355,15 @@ void Host::Core::perform(const TellTraining& effect) {
   }
   if (seams_.training) {
     seams_.training(effect.word);
+  }
+}
+
+void Host::Core::perform(const LearnPeers& effect) {
+  if (seams_.digest != nullptr) {
+    fold(*seams_.digest, effect);
+  }
+  if (seams_.peers) {
+    seams_.peers(effect.peers);
   }
 }
 

@@ -46,6 +46,8 @@ struct HostSeams {
   /// Told what the node's training process shall hear, on the loop's thread; empty: the node has none. May deliver no event
   /// from inside.
   std::function<void(const TrainingWord&)> training;
+  /// Told where the processes of other hosts listen; empty: nobody keeps links. May deliver no event from inside.
+  std::function<void(const std::vector<PeerAddress>&)> peers;
   Digest* digest = nullptr;  ///< folds in every delivered event, effect and bus transaction; null if nobody compares runs
   EventRecorder record;      ///< empty: nobody keeps a tape. Needs a digest
 };

@@ -26,10 +26,14 @@ constexpr Duration kTaiNapMax = std::chrono::seconds{1};
 
 }  // namespace
 
-Result<std::unique_ptr<AsioLoop>> AsioLoop::open(LoopClock source) {
+Result<std::unique_ptr<AsioLoop>> AsioLoop::open(LoopClock source, const ClockReader& read) {
   ClockId clock = kTaiClock;
   if (source == LoopClock::tai) {
-    LOOM_TRY(check_tai());
+    if (const auto tai = check_tai(read); !tai) {
+      Error why = tai.error();
+      why.message = "this host's " + why.message;
+      return std::unexpected(std::move(why));
+    }
   } else {
     const Result<ClockId> boot = boot_clock();
     if (!boot) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/post.hpp"
 #include "runtime/seams.hpp"
 
@@ -28,7 +29,9 @@ struct LoopCounters {
 class AsioLoop : public TimeSeam {
  public:
   /// Errors: refused (TAI is not synchronised), internal (no descriptors left).
-  static Result<std::unique_ptr<AsioLoop>> open(LoopClock source = LoopClock::monotonic);
+  static Result<std::unique_ptr<AsioLoop>> open(LoopClock source = LoopClock::monotonic,
+                                                const ClockReader& read = read_kernel_clock);
+  LoopClock source() const { return source_; }
 
   Instant now() const override;
   ClockId clock() const override { return clock_; }

@@ -70,6 +70,9 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
     return envelopes_.send(context, revision, std::move(prepared));
   }
   plan_ = std::make_shared<const NodePlan>(plan);
+  for (const DevicePlan& device : plan_->devices) {
+    units_.may_hold(*units_.index_of(device.device), device.may_hold);
+  }
   state_ = RevisionState::preparing;
   prepare_devices(context, units_, *plan_);
   advance(context);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/fabric/ring.hpp"
+#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -91,6 +92,29 @@ std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vec
   return std::nullopt;
 }
 
+/// What somebody else connected is expected anywhere but in the way of what the plan connects.
+std::optional<std::string> unexpected_connect(const DevicePlan& plan, const CircuitSwitchObservation& seen) {
+  std::vector<CrossConnect> ours = seen.connects;
+  const auto add_found = [&](const Setpoint& setpoint) {
+    const auto* known = std::get_if<CircuitSwitchSetpoint>(&setpoint);
+    for (const CrossConnect each : known == nullptr ? std::vector<CrossConnect>{} : known->connects) {
+      if (is_connected(seen, each) && std::ranges::find(ours, each) == ours.end()) {
+        ours.push_back(each);
+      }
+    }
+  };
+  const Setpoint& target = plan.timeline.front().setpoint;
+  add_found(target);
+  std::ranges::for_each(plan.may_hold, add_found);
+  const std::vector<CrossConnect> others = others_beside(seen, ours);
+  for (const CrossConnect wanted : std::get<CircuitSwitchSetpoint>(target).connects) {
+    if (const auto occupant = occupant_of(others, wanted)) {
+      return "cannot be set: " + describe_occupant(*occupant);
+    }
+  }
+  return unexpected_row<CircuitSwitchSetpoint>(plan, ours);
+}
+
 std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePlan& plan, const FilterObservation& seen) {
   for (std::size_t channel = 0; channel < fabric.device(plan.device).elements.size(); ++channel) {
     const RingFilter& ring = ring_of(fabric, plan.device, channel);
@@ -116,7 +140,7 @@ std::optional<std::string> unexpected(const Fabric& fabric, const DevicePlan& pl
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading);
       ocs && std::holds_alternative<CircuitSwitchSetpoint>(target)) {
-    return unexpected_row<CircuitSwitchSetpoint>(plan, ocs->connects);
+    return unexpected_connect(plan, *ocs);
   }
   if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && std::holds_alternative<FilterSetpoint>(target)) {
     return unexpected_ring(fabric, plan, *bank);
@@ -138,7 +162,12 @@ bool agrees(const Fabric& fabric, DeviceId device, const Reading& reading, const
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
     const auto* wanted = std::get_if<CircuitSwitchSetpoint>(&setpoint);
-    return wanted != nullptr && ocs->settled && ocs->connects == wanted->connects;
+    const auto is_there = [&](CrossConnect each) { return is_connected(*ocs, each); };
+    const auto is_wanted = [&](CrossConnect each) {
+      return std::ranges::find(wanted->connects, each) != wanted->connects.end();
+    };
+    return wanted != nullptr && ocs->settled && std::ranges::all_of(wanted->connects, is_there) &&
+           std::ranges::all_of(ocs->connects, is_wanted);
   }
   const auto* bank = std::get_if<FilterObservation>(&reading);
   return bank != nullptr && std::holds_alternative<FilterSetpoint>(setpoint) && is_as(fabric, device, *bank, setpoint);

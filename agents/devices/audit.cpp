@@ -126,6 +126,19 @@ bool is_news_of_bank(const FilterObservation& was, const FilterObservation& is) 
                      [](std::int32_t before, std::int32_t now) { return std::abs(now - before) <= kMillivoltNews; });
 }
 
+/// A meter's last digits are noise. Light that comes or goes is a line more or less: in the dark a converter's last count may
+/// come and go as well, and each time is told.
+bool is_news_of_monitor(const MonitorObservation& was, const MonitorObservation& is) {
+  return !std::equal(was.lights.begin(), was.lights.end(), is.lights.begin(), is.lights.end(),
+                     [](const LightReading& before, const LightReading& now) {
+                       const Db power = now.power - before.power;
+                       const bool is_dark = before.power <= kNoLight && now.power <= kNoLight;
+                       return before.channel == now.channel && (before.frequency.mhz == 0) == (now.frequency.mhz == 0) &&
+                              magnitude(now.frequency - before.frequency) <= kFrequencyNews &&
+                              (is_dark || (power <= kPowerNews && -power <= kPowerNews));
+                     });
+}
+
 }  // namespace
 
 bool is_news(const Observation& before, const Observation& after) {
@@ -141,6 +154,9 @@ bool is_news(const Observation& before, const Observation& after) {
   }
   if (const auto* bank = std::get_if<FilterObservation>(&after.reading)) {
     return is_news_of_bank(std::get<FilterObservation>(before.reading), *bank);
+  }
+  if (const auto* monitor = std::get_if<MonitorObservation>(&after.reading)) {
+    return is_news_of_monitor(std::get<MonitorObservation>(before.reading), *monitor);
   }
   return before.reading != after.reading;
 }

@@ -120,6 +120,7 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
 
 void DeviceUnits::keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme) {
   units_[index].commanded = setpoint;
+  units_[index].driver->may_hold({&setpoint, 1});
   units_[index].programme = std::move(programme);
 }
 

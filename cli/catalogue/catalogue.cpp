@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "cli/catalogue/cabling.hpp"
 #include "cli/command_line.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
@@ -250,6 +251,7 @@ void add_catalogue(CLI::App& app, CommandLine& line) {
   auto& which = line.keep<std::string>();
   one->add_option("NAME", which, "A name of loom fabric list")->required();
   line.when(*one, print_fabric, which);
+  add_cabling(*fabric, line);
 }
 
 }  // namespace loom::cli

@@ -15,6 +15,7 @@
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/text/format_text.hpp"
+#include "runtime/state/key_bundle.hpp"
 #include "runtime/zmq/keys/keys.hpp"
 
 namespace loom::cli {
@@ -284,6 +285,45 @@ int revoke_key(const Globals& globals, const KeysCommand& order) {
   return conclude(globals, "revoked", removed, controller.await(written->keyring.digest(), written->at, loses_own));
 }
 
+// --- bundle --------------------------------------------------------------------------------------------------------------
+
+int bundle_keys(const Globals& globals, const KeysCommand& order) {
+  const auto bundle = make_key_bundle(StateFolder(globals.state_dir), order.name);
+  if (!bundle) {
+    return give_up(bundle.error());
+  }
+  const std::string file = order.output.empty() ? order.name + ".keys.tar" : order.output;
+  if (globals.dry_run) {
+    print_note(format_text("would have written {} files of agents-{} to {}", bundle->files.size(), bundle->process, file));
+    print_note("nothing was changed");
+    return kDone;
+  }
+  if (const auto written = write_key_bundle(file, *bundle); !written) {
+    return give_up(written.error(), written.error().code == ErrorCode::conflict
+                                        ? format_text("loom keys bundle {} -o ANOTHER_FILE", order.name)
+                                        : std::string{});
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["host"] = bundle->host;
+    object["process"] = bundle->process;
+    object["file"] = file;
+    auto names = nlohmann::ordered_json::array();
+    for (const auto& [name, text] : bundle->files) {
+      names.push_back(name);
+    }
+    object["files"] = std::move(names);
+    print(object);
+    return kDone;
+  }
+  print_note(
+      format_text("{} has the {} key files of host {}, a secret key among them: take it there by a way that nobody reads", file,
+                  bundle->files.size(), bundle->host));
+  print_note(format_text("  there: lightloom-agent --scenario SCENARIO --host {} --keys {} --state DIR", bundle->host,
+                         std::filesystem::path(file).filename().string()));
+  return kDone;
+}
+
 /// Keys of a lab that is still to be started.
 static int generate_keys(const Globals& globals, const std::string& scenario_path) {
   const auto scenario = load_scenario(scenario_path, all_fabric_kinds());
@@ -317,6 +357,9 @@ void add_keys(CLI::App& app, CommandLine& line) {
   revoke->add_option("NAME_OR_KEY", options.name, "A principal, a public key or its fingerprint")->required();
   CLI::App* rotate = keys->add_subcommand("rotate", "A new pair in the place of NAME's; the old key is revoked then");
   rotate->add_option("NAME", options.name, "Whose pair in STATE/keys; agents take theirs over while they run")->required();
+  CLI::App* bundle = keys->add_subcommand("bundle", "What one host of the scenario needs, and no more, in one file");
+  bundle->add_option("HOST", options.name, "Its name in the scenario's hosts")->required();
+  bundle->add_option("-o,--output", options.output, "File to write; it must not be there yet; without it HOST.keys.tar");
   const auto command = [&](CLI::App* verb, int (*run)(const Globals&, const KeysCommand&)) {
     verb->add_flag("--dry-run", line.globals.dry_run, "Say what would change, and do nothing");
     line.when(*verb, run, options);
@@ -324,6 +367,7 @@ void add_keys(CLI::App& app, CommandLine& line) {
   command(grant, grant_key);
   command(revoke, revoke_key);
   command(rotate, rotate_key);
+  command(bundle, bundle_keys);
   for (CLI::App* verb : {grant, revoke}) {
     verb->add_flag("--force", options.force, "Although nobody could order anything any more");
   }

@@ -141,6 +141,7 @@ LabManifest read_manifest(Reader& reader) {
   manifest.record = reader.flag("record");
   manifest.inspector_dir = reader.text("inspector_dir");
   manifest.training_dir = reader.has("training_dir") ? reader.text("training_dir") : std::string{};
+  manifest.emulates = !reader.has("emulates") || reader.flag("emulates");
   manifest.metrics = reader.has("metrics") && reader.flag("metrics");
   manifest.address = reader.text("address");
   for (const Json& file : reader.list("files", kFilesMost)) {
@@ -198,6 +199,7 @@ std::string to_text(const LabManifest& manifest) {
   object["record"] = manifest.record;
   object["inspector_dir"] = manifest.inspector_dir;
   object["training_dir"] = manifest.training_dir;
+  object["emulates"] = manifest.emulates;
   object["metrics"] = manifest.metrics;
   object["address"] = manifest.address;
   object["files"] = manifest.files;

@@ -38,8 +38,7 @@ std::uint64_t nodes_alive(const LabRecord& lab) {
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     const LabProcess* record = lab.folder.manifest()->process(format_text("agents-{}", process));
     if (record != nullptr && state_of(*record) == ProcessState::running) {
-      const NodeSpan span = nodes_of_process(lab.scenario, process);
-      nodes += span.end - span.first;
+      nodes += nodes_of_process(lab.scenario, process).size();
     }
   }
   return nodes;
@@ -62,6 +61,7 @@ Result<LabRecord> session_of(const Globals& globals) {
   LabRecord lab{StateFolder(folder->path()), std::move(*folder), manifest.scenario, std::move(*scenario), manifest.record,
                 manifest.inspector_dir,      manifest.address};
   lab.training_dir = manifest.training_dir;
+  lab.emulates = manifest.emulates;
   lab.metrics = manifest.metrics;
   const LabManifest now = manifest_of(lab);
   if (now.fabric_digest != manifest.fabric_digest || now.agent_processes != manifest.agent_processes) {
@@ -76,11 +76,10 @@ Result<LabRecord> session_of(const Globals& globals) {
 
 /// Simulated devices live in their agent's process.
 std::size_t simulated_devices(const LabRecord& lab, std::uint32_t process) {
-  const NodeSpan span = nodes_of_process(lab.scenario, process);
+  const std::vector<NodeId> nodes = nodes_of_process(lab.scenario, process);
   const Fabric& fabric = *lab.scenario.fabric;
   return static_cast<std::size_t>(std::ranges::count_if(fabric.devices, [&](const Device& device) {
-    return fabric.buses[device.bus.value].endpoint == "sim" && device.agent.value >= span.first &&
-           device.agent.value < span.end;
+    return fabric.buses[device.bus.value].endpoint == "sim" && std::ranges::binary_search(nodes, device.agent);
   }));
 }
 
@@ -96,7 +95,7 @@ void print_what_dies_with(const LabRecord& lab, const std::string& name) {
 
 /// Until the controller has heard every agent of that process since `start`, when no earlier incarnation lived.
 Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time_point start) {
-  const NodeSpan span = nodes_of_process(lab.scenario, process);
+  const std::vector<NodeId> nodes = nodes_of_process(lab.scenario, process);
   while (Clock::now() - start < kJoinPatience) {
     const auto reply = lab.connection->ask(Query{Noun::nodes, {}});
     if (!reply) {
@@ -105,7 +104,7 @@ Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time
     const Duration since = Clock::now() - start;
     const auto& rows = std::get<std::vector<NodeReport>>(reply->rows);
     const auto is_back = [&](const NodeReport& row) {
-      const bool is_its = row.node.value >= span.first && row.node.value < span.end;
+      const bool is_its = std::ranges::binary_search(nodes, row.node);
       return !is_its || (row.session == "live" && row.silence >= Duration{} && row.silence < since);
     };
     if (std::ranges::all_of(rows, is_back)) {

@@ -58,6 +58,9 @@ Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
 }
 
 Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
+  if (!lab.emulates) {
+    return {};
+  }
   const auto places = emulated_places(*lab.scenario.fabric);
   if (!places) {
     return std::unexpected(places.error());
@@ -235,6 +238,12 @@ Result<Scenario> load_for_lab(const std::string& path) {
     }
     return fail(ErrorCode::invalid_config, path + " has errors");
   }
+  if (is_on_several_hosts(*scenario.value)) {
+    return fail(ErrorCode::unsupported,
+                format_text("{} is on {} hosts beside the controller's; a lab has all its processes on this one", path,
+                            scenario.value->agents.hosts.size()),
+                "lightloomd --scenario SCENARIO here, and lightloom-agent --host HOST --keys FILE on each (docs/hosts.md)");
+  }
   return std::move(*scenario.value);
 }
 
@@ -248,6 +257,7 @@ LabManifest manifest_of(const LabRecord& lab) {
   manifest.record = lab.record;
   manifest.inspector_dir = lab.inspector_dir;
   manifest.training_dir = lab.training_dir;
+  manifest.emulates = lab.emulates;
   manifest.metrics = lab.metrics;
   manifest.files = files_of(lab);
   if (const auto processes = processes_of(lab)) {

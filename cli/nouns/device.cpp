@@ -1,10 +1,12 @@
-// loom device list|show|set|reset.
+// loom device list|show|set|reset, and what needs no controller: models, discover.
 #include <array>
 #include <cstdio>
 #include <variant>
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/discover/discover.hpp"
+#include "cli/discover/models.hpp"
 #include "cli/nouns/device_words.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
@@ -109,7 +111,8 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
     if (!setpoint) {
       return give_up(setpoint.error());
     }
-    ask.setpoint = std::move(*setpoint);
+    ask.setpoint = std::move(setpoint->setpoint);
+    ask.heaters = std::move(setpoint->heaters);
   }
   const auto reply = connection->ask(std::move(ask));
   if (!reply) {
@@ -153,7 +156,8 @@ void add_device(CLI::App& app, CommandLine& line) {
   CLI::App* set = group.add_subcommand("set", "Give a setpoint by hand; it holds until --clear");
   set->add_option("DEVICE", options.device, "The device's number")->required();
   set->add_option("KEY=VALUE", options.words,
-                  "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz; wavelength_switch: "
+                  "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz volts.K=2.5V; "
+                  "wavelength_switch: "
                   "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT");
   set->add_flag("--clear", options.clear, "The plan decides again");
   add_change_flags(*set, line, options.wait);
@@ -161,6 +165,8 @@ void add_device(CLI::App& app, CommandLine& line) {
   CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
   reset->add_option("DEVICE", options.device, "The device's number")->required();
   line.when(*reset, reset_device, options);
+  add_models(group, line);
+  add_discover(group, line);
 }
 
 }  // namespace loom::cli

@@ -72,15 +72,28 @@ Result<Setpoint> set_laser(const DeviceReport& device, TransmitterSetpoint laser
   return laser;
 }
 
-Result<Setpoint> set_heater(const DeviceReport& device, FilterSetpoint heater, const std::vector<Word>& words) {
+Result<HandSetting> set_heater(const DeviceReport& device, FilterSetpoint heater, const std::vector<Word>& words) {
+  std::vector<HeaterByHand> heaters;
   for (const Word& word : words) {
     std::uint16_t channel = 0;
-    if (!word.key.starts_with("ring.") || !read(std::string_view(word.key).substr(5), channel)) {
-      return refuse(
-          device, format_text("'{}' is not ring.K with the ring's channel K, as in ring.0=193.05THz or ring.0=off", word.key));
+    const bool is_volts = word.key.starts_with("volts.");
+    if ((!is_volts && !word.key.starts_with("ring.")) || !read(std::string_view(word.key).substr(is_volts ? 6 : 5), channel)) {
+      return refuse(device, format_text("'{}' is neither ring.K nor volts.K with the ring's channel K, as in ring.0=193.05THz, "
+                                        "ring.0=off or volts.0=2.5V",
+                                        word.key));
     }
     std::erase_if(heater.rings, [&](const RingResonance& ring) { return ring.channel == channel; });
+    std::erase_if(heaters, [&](const HeaterByHand& each) { return each.channel == channel; });
     if (word.value == "off") {
+      continue;
+    }
+    if (is_volts) {
+      const auto millivolts = quantity(word.value, kVoltageUnits);
+      if (!millivolts || *millivolts < 0 || *millivolts >= limits::kMillivolts) {
+        return refuse(device, millivolts ? format_text("{}: a heater takes 0 to {} V", word.value, limits::kMillivolts / 1000)
+                                         : millivolts.error().message);
+      }
+      heaters.push_back({channel, static_cast<std::uint32_t>(*millivolts)});
       continue;
     }
     const auto mhz = quantity(word.value, kFrequencyUnits);
@@ -91,7 +104,7 @@ Result<Setpoint> set_heater(const DeviceReport& device, FilterSetpoint heater, c
                                         [](const RingResonance& ring, std::uint16_t wanted) { return ring.channel < wanted; });
     heater.rings.insert(place, {channel, Frequency{*mhz}});
   }
-  return heater;
+  return HandSetting{std::move(heater), std::move(heaters)};
 }
 
 /// "3-5" to two ports.
@@ -135,9 +148,16 @@ Result<Setpoint> set_ocs(const DeviceReport& device, const std::vector<Word>& wo
   return ocs;
 }
 
+Result<HandSetting> by_itself(Result<Setpoint> setpoint) {
+  if (!setpoint) {
+    return std::unexpected(std::move(setpoint).error());
+  }
+  return HandSetting{std::move(*setpoint)};
+}
+
 }  // namespace
 
-Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::string>& words) {
+Result<HandSetting> setpoint_of(const DeviceReport& device, const std::vector<std::string>& words) {
   std::vector<Word> split;
   for (const std::string& word : words) {
     const auto equals = word.find('=');
@@ -154,12 +174,13 @@ Result<Setpoint> setpoint_of(const DeviceReport& device, const std::vector<std::
                 device.name + ": no revision has been confirmed yet, so nobody knows what it is to change from", "loom status");
   }
   if (const auto* laser = std::get_if<TransmitterSetpoint>(&*device.desired)) {
-    return set_laser(device, *laser, split);
+    return by_itself(set_laser(device, *laser, split));
   }
   if (const auto* heater = std::get_if<FilterSetpoint>(&*device.desired)) {
     return set_heater(device, *heater, split);
   }
-  return std::holds_alternative<WavelengthSwitchSetpoint>(*device.desired) ? set_wss(device, split) : set_ocs(device, split);
+  return by_itself(std::holds_alternative<WavelengthSwitchSetpoint>(*device.desired) ? set_wss(device, split)
+                                                                                     : set_ocs(device, split));
 }
 
 }  // namespace loom::cli

@@ -345,6 +345,7 @@ Result<OperatorReply> request_job(Connection& connection, const JobOptions& orde
   }
   spec->placement = std::move(placement);
   spec->adapt = order.adapt;
+  spec->transmit = order.by_grants ? Transmit::grants : Transmit::slots;
   spec->paced_by = order.paced_by_training ? PacedBy::training : PacedBy::model;
   return connection.ask(SubmitJob{std::move(*spec), dry_run});
 }
@@ -355,6 +356,7 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
   verb.add_option("--ranks", options.ranks, "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
   verb.add_option("--name", options.name, "What to call it");
   verb.add_flag("--adapt", options.adapt, "Its light follows its measured demand (lightloom-agent --inspector-dir)");
+  verb.add_flag("--grants", options.by_grants, "Its nodes grant each other's light, instead of playing timeslots");
   verb.add_flag("--paced-by-training", options.paced_by_training,
                 "Its training processes say when an iteration begins (lightloom-agent --training-dir), not its model");
   add_settings(verb, options);

@@ -21,6 +21,7 @@ struct JobOptions {
   std::vector<std::string> settings;  ///< key=value
   std::string ranks;   ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any
   bool adapt = false;  ///< its light follows its measured demand
+  bool by_grants = false;  ///< its nodes grant each other's light, instead of timeslots
   bool paced_by_training = false;
   bool wait = false;  ///< until it is lit, played or refused
 };

@@ -64,6 +64,9 @@ std::string text_of(const std::vector<NodeReport>& rows) {
     if (!row.dark_because.empty()) {
       text += format_text("node {}: {}\n", row.node.value, row.dark_because);
     }
+    if (!row.turned_away.empty()) {
+      text += format_text("node {} is turned away: {}\n", row.node.value, row.turned_away);
+    }
   }
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include "controller/control/requests/audit_text.hpp"
 #include "core/fabric/grid.hpp"
+#include "core/occupied_ports.hpp"
 
 namespace loom::cli {
 namespace {
@@ -27,8 +28,9 @@ Json list_of(const std::vector<WssRoute>& rows) {
 
 Json list_of(const std::vector<CrossConnect>& rows) {
   Json connects = Json::array();
+  const auto port = [](std::uint16_t number) { return number == kPortElsewhere ? Json(nullptr) : Json(number); };
   for (const CrossConnect& connect : rows) {
-    connects.push_back({{"input", connect.input}, {"output", connect.output}});
+    connects.push_back({{"input", port(connect.input)}, {"output", port(connect.output)}});
   }
   return connects;
 }
@@ -71,7 +73,8 @@ struct ReadingJson {
   Json operator()(const CircuitSwitchObservation& ocs) const {
     Json powers = Json::array();
     for (const PortPower& power : ocs.powers) {
-      powers.push_back({{"port", power.port}, {"side", power.is_input ? "input" : "output"}, {"dbm", power.power.centi / 100.0}});
+      powers.push_back(
+          {{"port", power.port}, {"side", power.is_input ? "input" : "output"}, {"dbm", power.power.centi / 100.0}});
     }
     return {{"settled", ocs.settled},
             {"connects", list_of(ocs.connects)},

@@ -5,11 +5,28 @@
 #include <utility>
 
 #include "controller/control/watch/plausibility.hpp"
+#include "core/fabric/fabric_identity.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/text/clock_text.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
+
+/// Instants of two clocks cannot be compared, and a plan for another fabric sets the wrong devices.
+std::optional<Error> mismatch(const ControllerFacts& facts, const Envelope& envelope, const Hello& hello) {
+  if (envelope.clock != facts.header.clock) {
+    return Error{ErrorCode::conflict,
+                 format_text("the controller's clock is {}, this agent's is {}: what one times the other cannot follow",
+                             clock_text(facts.header.clock), clock_text(envelope.clock)),
+                 "lightloomd --clock tai and lightloom-agent --clock tai (monotonic for both where all is on one host)"};
+  }
+  if (hello.fabric.digest == 0 || hello.fabric.digest == facts.fabric_digest) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::conflict, difference_between(*facts.fabric, hello.fabric),
+               "give both the same scenario and fabric files, and start the one whose files were old again"};
+}
 
 /// What raises terms or revisions costs a journal row, and everybody under way his commit.
 constexpr TokenRate kClaims{limits::kClaimsBelieved, 1, Duration{limits::kClaimIntervalNs}};
@@ -48,6 +65,7 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
       to_.reconciler.relight(node, sink);
     }
     to_.commits.begin_if_ready(sink);
+    tell_peers(node, envelope.principal, heartbeat->peers_digest, sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     keep_observations(node, envelope.principal, *report, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
@@ -68,6 +86,9 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
 }
 
 void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink) {
+  if (auto refusal = mismatch(to_.facts, envelope, hello)) {
+    return to_.sessions.welcome(node, sink, std::move(refusal));
+  }
   const Revision gone = envelope.revision;
   const bool raises_numbers = hello.term_seen > to_.facts.header.term || std::max(hello.applied, gone) >= to_.numbers.next();
   if (raises_numbers && claims_.take(1, to_.facts.now) == 0) {
@@ -92,11 +113,21 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
   } else {
     to_.sessions.welcome(node, sink);
   }
+  if (peers_.note(node, envelope.principal, hello.listens_at, to_.facts.now)) {
+    sink.emit(LearnPeers{peers_.addresses().peers});  // for operators on the controller's host
+  }
   if (greeting.lost_its_plan) {
     to_.commits.interrupt(node, sink);
   }
   to_.commits.begin_if_ready(sink);
   to_.commits.consider_planning(sink);  // it may have waited for the last agent to say hello
+}
+
+/// Through one of its nodes, until that one says that it knows.
+void AgentMessages::tell_peers(NodeId node, const std::string& principal, std::uint64_t known, EffectSink& sink) const {
+  if (peers_.lacks(node, principal, known)) {
+    to_.sessions.send(node, peers_.addresses(), sink);
+  }
 }
 
 void AgentMessages::keep_observations(NodeId node, const std::string& principal, const ObservationReport& report,

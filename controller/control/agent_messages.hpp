@@ -1,5 +1,5 @@
-// AgentMessages: what agents say: who speaks for whom, what of it is believed, and for which part it is. It keeps nothing but
-// how many hellos may raise the controller's numbers.
+// AgentMessages: what agents say: who speaks for whom, what of it is believed, and for which part it is. It keeps where
+// processes listen, and how many hellos may raise the controller's numbers.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 #include "controller/control/commit/reconciler.hpp"
 #include "controller/control/device_readings.hpp"
 #include "controller/control/jobs/demand_follower.hpp"
+#include "controller/control/peer_book.hpp"
 #include "controller/control/requests/refusals.hpp"
 #include "controller/control/requests/reset_requests.hpp"
 #include "controller/control/watch/light_watch.hpp"
@@ -44,10 +45,12 @@ class AgentMessages {
  private:
   void on_body(NodeId node, const Envelope& envelope, EffectSink& sink);
   void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
+  void tell_peers(NodeId node, const std::string& principal, std::uint64_t known, EffectSink& sink) const;
   void on_alarm(NodeId node, const std::string& principal, const AlarmReport& report, EffectSink& sink);
   void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
 
   AgentMessageParts to_;
+  PeerBook peers_;
   TokenBucket claims_;  ///< hellos that raise terms or revisions
 };
 

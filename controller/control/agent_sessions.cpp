@@ -92,8 +92,20 @@ void AgentSessions::send(NodeId node, Body body, EffectSink& sink) const {
   sink.emit(facts_.header.to_agent(node, confirmed_.revision(), std::move(body)));
 }
 
-void AgentSessions::welcome(NodeId node, EffectSink& sink) const {
-  send(node, Welcome{facts_.timings.beat_interval, confirmed_.revision()}, sink);
+void AgentSessions::welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal) {
+  if (!refusal) {
+    return send(node, Welcome{facts_.timings.beat_interval, confirmed_.revision()}, sink);
+  }
+  AgentSession& session = sessions_[node.value];
+  if (std::exchange(session.turned_away, refusal->message) != refusal->message) {
+    Alarm alarm;
+    alarm.code = AlarmCode::agent_duplicate;
+    alarm.node = node;
+    alarm.evidence = format_text("node {} was turned away: {}", node.value, refusal->message);
+    alarm.next_command = refusal->next_command;
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+  }
+  send(node, Unwelcome{*std::move(refusal)}, sink);
 }
 
 void AgentSessions::beat(EffectSink& sink) const {
@@ -118,6 +130,11 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, 
   greeting.is_new_incarnation = session.boot_id != hello.boot_id;
   session.on(AgentSessionTrigger::hello, facts_.now);
   alarms_.clear(AlarmCode::agent_dead, node);
+  alarms_.clear(AlarmCode::clock_unsynchronised, node);  // an agent that still has reason says so again when it is welcomed
+  if (!session.turned_away.empty()) {
+    session.turned_away.clear();
+    alarms_.clear(AlarmCode::agent_duplicate, node);
+  }
   session.boot_id = hello.boot_id;
   session.applied = hello.applied;
   if (keep_own_latch(session, hello.own_latch)) {

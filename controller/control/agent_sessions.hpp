@@ -50,7 +50,8 @@ class AgentSessions {
   bool may_be_restored(NodeId node) const;
 
   void send(NodeId node, Body body, EffectSink& sink) const;
-  void welcome(NodeId node, EffectSink& sink) const;
+  /// The answer to a hello. `refusal`: it is not taken in, and hears why; what it was before is left to its silence.
+  void welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal = {});
   void beat(EffectSink& sink) const;
 
   /// `is_unknown`: what it has applied is a revision that the journal does not know.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "core/fabric/fabric_identity.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -15,8 +16,9 @@ namespace {
 
 /// What only agents' machines are told.
 template <class What>
-constexpr bool kIsOfAgents = std::is_same_v<What, BusReplied> || std::is_same_v<What, InterlockChanged> ||
-                             std::is_same_v<What, TrafficReceived> || std::is_same_v<What, TrainingReady>;
+constexpr bool kIsOfAgents =
+    std::is_same_v<What, BusReplied> || std::is_same_v<What, InterlockChanged> || std::is_same_v<What, TrafficReceived> ||
+    std::is_same_v<What, TrainingReady> || std::is_same_v<What, PeersListen>;
 
 Alarm keyring_alarm(const Error& problem) {
   Alarm alarm;
@@ -42,10 +44,11 @@ Controller::Controller(ControllerOptions options)
       numbers_(facts_, confirmed_, alarms_),
       returns_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_}),
       commits_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, found_, unusable_, numbers_, returns_}),
+      clock_(facts_, alarms_, commits_),
       tentative_(facts_, desired_, confirmed_, found_, jobs_, unusable_),
-      reconciler_(
-          {facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_, unusable_},
-          options.drift),
+      reconciler_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, numbers_, returns_, commits_, tentative_,
+                   unusable_, light_},
+                  options.drift),
       demand_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_}, options.adapt),
       reports_({facts_, desired_, confirmed_, alarms_, sessions_, jobs_, commits_, reconciler_, demand_, light_, unusable_,
                 refusals_, journal_}),
@@ -56,13 +59,17 @@ Controller::Controller(ControllerOptions options)
       changes_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_, answers_, audit_,
                 refusals_}),
       requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, numbers_, commits_, reconciler_, answers_,
-                 resets_, audit_, reports_, unusable_, refusals_, changes_}) {}
+                 resets_, audit_, reports_, unusable_, refusals_, changes_}) {
+  facts_.fabric_digest = identity_of(*facts_.fabric).digest;
+}
 
 void Controller::step(Instant now, const Event& event, EffectSink& sink) {
   facts_.now = now;
   std::visit(
       [&]<class What>(const What& what) {
-        if constexpr (!kIsOfAgents<What>) {
+        if constexpr (std::is_same_v<What, ClockJudged>) {
+          clock_.on(what, sink);
+        } else if constexpr (!kIsOfAgents<What>) {
           on(what, sink);
         }
       },

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/control/agent_messages.hpp"
+#include "controller/control/clock_guard.hpp"
 #include "controller/control/requests/operator_requests.hpp"
 #include "core/adapt_policy.hpp"
 #include "core/drift_policy.hpp"
@@ -46,6 +47,7 @@ class Controller {
   Revision confirmed() const { return confirmed_.revision(); }
   std::shared_ptr<const PlanResult> confirmed_plan() const { return confirmed_.present(); }
   const std::deque<CommitReport>& history() const { return commits_.history(); }
+  OperatorReply answer(const Query& query) const { return reports_.answer(query); }
   const Jobs& jobs() const { return jobs_; }
   const Intent& intent() const { return desired_.intent(); }
   const DriftWatch& drift() const { return reconciler_.drift(); }
@@ -82,6 +84,7 @@ class Controller {
   RevisionNumbers numbers_;
   CommitReturns returns_;
   CommitRunner commits_;
+  ClockGuard clock_;
   TentativePlans tentative_;
   Reconciler reconciler_;
   DemandFollower demand_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/fabric/fabric.hpp"
@@ -28,8 +29,10 @@ struct ControllerFacts {
   Instant now{};         ///< of the event in hand
   bool started = false;  ///< the journal has been read
   Instant started_at{};
-  std::uint64_t keyring_digest = 0;  ///< of the keys that are let in; 0: nobody has said
-  Duration wall_offset{};            ///< wall-clock time minus the clock's, for people's eyes
+  std::uint64_t fabric_digest = 0;       ///< of the fabric: agents with another one are turned away
+  std::optional<Error> clock_problem{};  ///< why this host's clock may time no commit; none: it may
+  std::uint64_t keyring_digest = 0;      ///< of the keys that are let in; 0: nobody has said
+  Duration wall_offset{};                ///< wall-clock time minus the clock's, for people's eyes
 
   WallTime wall(Instant instant) const { return wall_time(instant, wall_offset); }
 };

@@ -19,9 +19,10 @@
 #include "controller/plan/verify/verify_journal.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/journal/journal_state.hpp"
+#include "core/text/clock_text.hpp"
 #include "core/text/format_text.hpp"
 #include "proto/codec.hpp"
-#include "runtime/clock.hpp"
+#include "runtime/clock_watch.hpp"
 #include "runtime/host.hpp"
 #include "runtime/journal/fold.hpp"
 #include "runtime/journal/sqlite_store.hpp"
@@ -33,6 +34,7 @@
 #include "runtime/metrics/process_metrics.hpp"
 #include "runtime/planner.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/state/host_peers.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/controller_transport.hpp"
 #include "runtime/zmq/keys/keyring_file.hpp"
@@ -48,7 +50,8 @@ struct CommandLine {
   bool restore_journal = false;
   bool record = false;
   std::uint64_t record_limit_mib = 8'192;
-  std::string listen = "tcp://127.0.0.1:*";
+  std::string listen;  ///< empty: the scenario's, else any free port of loopback
+  std::string clock = "auto";
   std::string metrics;                        ///< where Prometheus finds them; empty: nowhere
   std::optional<std::uint64_t> kill_self_at;  ///< a testing aid, see self_kill.hpp
 
@@ -56,8 +59,13 @@ struct CommandLine {
 };
 
 int give_up(const Error& error) {
-  log_error(error.message);
+  log_error(error.next_command.empty() ? error.message : format_text("{} (try: {})", error.message, error.next_command));
   return 1;
+}
+
+Result<std::unique_ptr<AsioLoop>> open_loop(const CommandLine& command_line, const Scenario& scenario) {
+  const auto clock = choose_clock(command_line.clock, scenario);
+  return clock ? AsioLoop::open(*clock) : std::unexpected(clock.error());
 }
 
 /// With the keys that are missing made.
@@ -71,13 +79,15 @@ Result<KeyringFile> open_keyring(const StateFolder& files, const Scenario& scena
 }
 
 Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, const CommandLine& command_line,
-                                                            const StateFolder& files, const Keyring& keyring) {
+                                                            const Scenario& scenario, const StateFolder& files,
+                                                            const Keyring& keyring) {
   auto keys = load_keys(files.controller_key());
   if (!keys) {
     return std::unexpected(keys.error());
   }
   ControllerTransportOptions options;
-  options.endpoints = {command_line.listen};
+  const std::string& configured = command_line.listen.empty() ? scenario.controller_endpoint : command_line.listen;
+  options.endpoints = {configured.empty() ? "tcp://127.0.0.1:*" : configured};
   options.keys = std::move(*keys);
   options.keyring = keyring;
   options.now = [&loop] { return loop.now(); };
@@ -131,12 +141,31 @@ void take_over_keys(KeyringFile& keyring, KeysWatch::Cause cause, ControllerTran
   host.deliver(*changed);
 }
 
+/// Operators of this host find the agents of others by the same files as a lab's, when no controller answers.
+void publish_agents(const StateFolder& files, const Scenario& scenario, const std::vector<PeerAddress>& peers) {
+  for (const PeerAddress& peer : peers) {  // each of a node that was admitted
+    const std::uint32_t process = process_of_node(scenario, peer.node);
+    if (files.read_agents_address(process).value_or("") == peer.endpoint) {
+      continue;
+    }
+    if (const auto written = write_whole_file({files.agents_address(process), peer.endpoint + "\n", 0600, true}); !written) {
+      log_warning(written.error().message);
+    }
+  }
+}
+
 /// The address appears whole or not at all, so that whoever waits for it never reads half of it.
 void publish_address(const StateFolder& files, const std::string& address) {
   const std::string path = files.address();
   const std::string draft = path + ".new";
   std::ofstream(draft) << address << "\n";
   std::rename(draft.c_str(), path.c_str());
+}
+
+void tell_where(const StateFolder& files, const Fabric& fabric, const ControllerTransport& transport, const AsioLoop& loop) {
+  publish_address(files, transport.endpoints().front());
+  log_info(format_text("lightloomd: fabric {}, listening on {}, instants are of {}", fabric.name, transport.endpoints().front(),
+                       clock_text(loop.clock())));
 }
 
 /// SIGKILL as soon as the effects of this step have been carried out. Two turns of the loop: the first was asked for before the
@@ -185,6 +214,7 @@ ControllerStep metering_commits(ControllerStep step, const Controller& controlle
 /// What this process counts.
 struct Counted {
   const AsioLoop& loop;
+  const ClockWatch& clock;
   const ControllerTransport& transport;
   const Controller& controller;
   const CommitMeter& commits;
@@ -201,6 +231,7 @@ void add_metrics(MetricList& list, const Counted& counted) {
   counted.commits.add_metrics(list);
   add_metrics(list, counted.host.counters());
   add_metrics(list, counted.loop.counters());
+  add_metrics(list, counted.clock.counters());
   add_metrics(list, counted.transport.counters());
   add_metrics(list, counted.store.size());
 }
@@ -237,7 +268,7 @@ int run(const CommandLine& command_line) {
   if (!keyring) {
     return give_up(keyring.error());
   }
-  auto loop = AsioLoop::open();
+  auto loop = open_loop(command_line, *scenario.value);
   if (!loop) {
     return give_up(loop.error());
   }
@@ -246,7 +277,7 @@ int run(const CommandLine& command_line) {
   if (!served) {
     return give_up(served.error());
   }
-  auto transport = open_transport(**loop, command_line, files, keyring->in_force());
+  auto transport = open_transport(**loop, command_line, *scenario.value, files, keyring->in_force());
   if (!transport) {
     return give_up(transport.error());
   }
@@ -262,6 +293,7 @@ int run(const CommandLine& command_line) {
   seams.messages = transport->get();
   seams.storage = &(*store)->stream("controller");
   seams.plan = planner.worker();
+  seams.peers = [&](const std::vector<PeerAddress>& peers) { publish_agents(files, *scenario.value, peers); };
   Digest digest;
   if (const auto recording = record_if_wanted(command_line, files, *scenario.value, digest, seams); !recording) {
     return give_up(recording.error());
@@ -273,19 +305,18 @@ int run(const CommandLine& command_line) {
       logging_audit(metering_commits(step_unless_misfit(controller, *scenario.value->fabric, misfit), controller, commits));
   step = killing_itself_if_wanted(std::move(step), command_line, **loop);
   Host host({controller_peer(), Role::controller, "controller"}, std::move(seams), std::move(step));
-  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, **transport, controller, commits, host, **store}); });
   const auto started = host.start(fresh_boot_id());
   if (!started || misfit) {
     return give_up(misfit ? *misfit : started.error());
   }
+  const ClockWatch clock(**loop, [&host](const ClockJudged& judged) { host.deliver(judged); });
+  metrics.add([&](MetricList& list) { add_metrics(list, {**loop, clock, **transport, controller, commits, host, **store}); });
   host.deliver(keys_changed({}, keyring->in_force()));
   const KeysWatch watch((*loop)->context(), files.keys(), [&keyring, &transport, &host](KeysWatch::Cause cause) {
     take_over_keys(*keyring, cause, **transport, host);
   });
   const PublishedUrl url(served->get(), files.controller_metrics());
-  publish_address(files, (*transport)->endpoints().front());
-  log_info(
-      format_text("lightloomd: fabric {}, listening on {}", scenario.value->fabric->name, (*transport)->endpoints().front()));
+  tell_where(files, *scenario.value->fabric, **transport, **loop);
   (*loop)->on_signal({});
   (*loop)->run();
   std::remove(files.address().c_str());
@@ -302,8 +333,12 @@ int main(int argc, char** argv) {
   CLI::App app{"The controller: computes circuit schedules and has them switched by the agents"};
   app.add_option("--scenario", command_line.scenario, "YAML file that names fabric and timings")->required();
   app.add_option("--state", command_line.state, "Folder of keys, journal and address")->capture_default_str();
-  app.add_option("--listen", command_line.listen,
-                 "ZeroMQ endpoint; port * is any free one, so give a number if agents shall find a restarted controller")
+  app.add_option(
+      "--listen", command_line.listen,
+      "ZeroMQ endpoint, instead of the scenario's or any free port of loopback; give a number if agents shall find a "
+      "restarted controller");
+  app.add_option("--clock", command_line.clock,
+                 "Of all instants: tai, monotonic, or auto (tai where the scenario is on several hosts; docs/hosts.md)")
       ->capture_default_str();
   app.add_option("--metrics", command_line.metrics,
                  "Serve Prometheus metrics there, on loopback: 127.0.0.1:9101; port 0 is any free one (docs/metrics.md)")

@@ -13,19 +13,19 @@ namespace loom {
 namespace {
 
 constexpr auto kBodyNames =
-    std::to_array<std::string_view>({"Hello",       "Prepared",        "Armed",         "Darkened",       "Settled",
-                                     "Applied",     "CycleDone",       "Heartbeat",     "Observation",    "TrafficReport",
-                                     "AlarmReport", "Welcome",         "Unwelcome",     "Prepare",        "Arm",
-                                     "Go",          "Proceed",         "Confirm",       "Abandon",        "SetLasers",
-                                     "Beat",        "OperatorRequest", "OperatorReply", "ResetDevice",    "DeviceReset",
-                                     "GrantWord",   "PassReady",       "PassBegin",     "IterationReport"});
+    std::to_array<std::string_view>({"Hello",       "Prepared",        "Armed",         "Darkened",        "Settled",
+                                     "Applied",     "CycleDone",       "Heartbeat",     "Observation",     "TrafficReport",
+                                     "AlarmReport", "Welcome",         "Unwelcome",     "Prepare",         "Arm",
+                                     "Go",          "Proceed",         "Confirm",       "Abandon",         "SetLasers",
+                                     "Beat",        "OperatorRequest", "OperatorReply", "ResetDevice",     "DeviceReset",
+                                     "GrantWord",   "PassReady",       "PassBegin",     "IterationReport", "PeerAddresses"});
 static_assert(kBodyNames.size() == std::variant_size_v<Body>);
-constexpr auto kEventNames =
-    std::to_array<std::string_view>({"Started", "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended",
-                                     "AppendFailed", "Planned", "Interlock", "Traffic", "KeysChanged", "Training"});
+constexpr auto kEventNames = std::to_array<std::string_view>(
+    {"Started", "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended", "AppendFailed", "Planned",
+     "Interlock", "Traffic", "KeysChanged", "Training", "ClockJudged", "PeersListen"});
 static_assert(kEventNames.size() == std::variant_size_v<Event>);
 constexpr auto kEffectNames = std::to_array<std::string_view>(
-    {"Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm", "TellTraining"});
+    {"Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm", "TellTraining", "LearnPeers"});
 static_assert(kEffectNames.size() == std::variant_size_v<Effect>);
 constexpr auto kRecordNames = std::to_array<std::string_view>({"term", "intent", "commit", "latch", "snapshot", "audit"});
 static_assert(kRecordNames.size() == std::variant_size_v<Record>);

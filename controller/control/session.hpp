@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/message.hpp"
@@ -44,6 +45,7 @@ class AgentSession {
   bool lasers_latched_off = false;
   OwnLatch own_latch;               ///< that the agent has closed by itself
   std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts
+  std::string turned_away;          ///< why its last hello was refused; empty: it was not
   bool is_reported_dark = false;    ///< by an operator, since nobody can hear it
   Instant greeted_at{};             ///< first hello of this incarnation of the agent
   bool is_unknown = false;          ///< it holds a revision that the journal does not know

@@ -23,7 +23,7 @@ void insert_sorted(std::vector<T>& into, const T& value) {
 
 }  // namespace
 
-GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits) {
+GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits, Duration fire_skew) {
   GrantTimings timings;
   timings.tune = timings.lock = timings.blank = timings.trigger_late = Duration{};
   timings.control = fabric.times.agent_trip;
@@ -41,7 +41,21 @@ GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& cir
     timings.trigger_late = std::max(timings.trigger_late, transmitter.control_max);
     timings.lock = std::max(timings.lock, receiver.acquisition_max);
   }
+  timings.trigger_late += std::max(Duration{}, fire_skew - guard_of(timings));
   return timings;
+}
+
+Duration widened_by(const Fabric& fabric, const Plan& plan, JobId job) {
+  std::vector<Circuit> circuits;
+  std::copy_if(plan.circuits.begin(), plan.circuits.end(), std::back_inserter(circuits),
+               [&](const Circuit& circuit) { return circuit.job == job; });
+  const GrantTimings promised = grant_timings(fabric, circuits);
+  for (const NodePlan& slice : plan.nodes) {
+    if (slice.grants && slice.grants->job == job) {
+      return std::max(Duration{}, slice.grants->timings.trigger_late - promised.trigger_late);
+    }
+  }
+  return {};
 }
 
 TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const TransmitterSetpoint& light,
@@ -52,9 +66,9 @@ TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, con
   return {offset, guard, Duration{limits::kGrantWindowNs}, light};
 }
 
-std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage,
-                                 const std::vector<Circuit>& circuits) {
-  const GrantTimings timings = grant_timings(fabric, circuits);
+std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage, const std::vector<Circuit>& circuits,
+                                 Duration fire_skew) {
+  const GrantTimings timings = grant_timings(fabric, circuits, fire_skew);
   std::vector<GrantMap> maps;
   for (const NodeId node : job.nodes) {
     GrantMap map{job.id, {}, timings, kGrantQuantum, {}, {}, {}};

@@ -14,14 +14,18 @@ namespace loom {
 
 /// The fabric's worst cases as the machines' times, over these circuits: a driver's command may take control_max, so the light
 /// comes and goes that much later than it was ordered.
-GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits);
+/// `fire_skew`: how late agents were measured to fire; where the guard would be shorter, tables may be so much later.
+GrantTimings grant_timings(const Fabric& fabric, const std::vector<Circuit>& circuits, Duration fire_skew = {});
+
+/// How much longer the guard of this job's grants is than the fabric promises; 0: none.
+Duration widened_by(const Fabric& fabric, const Plan& plan, JobId job);
 
 /// One colour of a laser under grants: dark for as long as a retune takes, lit for one window at most.
 TimedSetpoint wavelength_entry(const Fabric& fabric, const Circuit& circuit, const TransmitterSetpoint& light, Duration offset);
 
 /// One map a node of the job, in the order of job.nodes; `routed_by` is left to the caller.
-std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage,
-                                 const std::vector<Circuit>& circuits);
+std::vector<GrantMap> grant_maps(const Fabric& fabric, const Job& job, const Stage& stage, const std::vector<Circuit>& circuits,
+                                 Duration fire_skew = {});
 
 bool is_same_but_routed_by(const GrantMap& a, const GrantMap& b);
 

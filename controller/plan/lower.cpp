@@ -96,7 +96,9 @@ class Lowering {
         computes_after_(fabric_.nodes.size()),
         fibre_job_(fabric_.fibres.size()),
         amplifier_job_(fabric_.elements.size()),
-        amplifier_shared_(fabric_.elements.size()) {}
+        amplifier_shared_(fabric_.elements.size()) {
+    finder_.leave_to_others(request.others);
+  }
 
   Result<Lowered> run() {
     for (const JobSchedule& job : request_.schedule.jobs) {
@@ -234,7 +236,7 @@ class Lowering {
         });
       }
       if (whole.stage->transmit == Transmit::grants) {
-        std::vector<GrantMap> maps = grant_maps(fabric_, *whole.job, *whole.stage, circuits);
+        std::vector<GrantMap> maps = grant_maps(fabric_, *whole.job, *whole.stage, circuits, request_.fire_skew);
         for (std::size_t rank = 0; rank < maps.size(); ++rank) {
           maps_[whole.job->nodes[rank].value] = std::move(maps[rank]);
         }

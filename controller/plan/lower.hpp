@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "controller/plan/light/paths.hpp"
 #include "core/demand.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
@@ -24,7 +25,9 @@ struct LowerRequest {
   std::vector<Circuit> lingering{};  ///< of the base; nobody wants it, and nobody can put it out
   std::vector<ElementId> lost{};     ///< of `frozen`, ascending: nobody knows how they are
   std::vector<ElementId> darken{};   ///< transmitters, ascending, whose light goes dark for this revision although it stays
+  Duration fire_skew{};              ///< measured: guards of grants are no shorter
   std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
+  std::vector<OccupiedPorts> others{};    ///< ports of circuit switches that somebody else uses: no way leads through them
 };
 
 struct Lowered {

@@ -42,7 +42,9 @@ NeededDevices::NeededDevices(const Fabric& fabric, const UnusableDevices& unusab
       held_positions_(without(positions, unusable.lost())),
       open_(fabric, open_positions_),
       held_(fabric, held_positions_, unusable.frozen()),
-      rogues_(std::move(rogues)) {}
+      rogues_(std::move(rogues)) {
+  held_.leave_to_others(unusable.occupied());
+}
 
 void NeededDevices::keep(const Circuit& circuit) {
   (void)open_.route_light(circuit);

@@ -203,6 +203,7 @@ class Pipeline {
       }
       verdict = judge();
     }
+    LOOM_TRY(check_fire_skew(fabric_, lowered->plan, request_.fire_skew));
     if (!verdict.violations.empty()) {
       return fail(ErrorCode::unverified,
                   format_text("plan of revision {} is refused: {}", request_.revision.value, describe(verdict.violations)));
@@ -232,8 +233,10 @@ class Pipeline {
   /// Everything but the intent.
   Result<PlanResult> judged(const Intent& intent, Schedule schedule) const {
     LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
+    order.fire_skew = request_.fire_skew;
     order.frozen = unusable_->frozen();
     order.lost = unusable_->lost();
+    order.others = unusable_->occupied();
     order.lingering = unusable_->lingering(intent, schedule);
     auto made = beside_observed(std::move(order));
     if (!made) {

@@ -7,6 +7,7 @@
 
 #include "controller/plan/light/light_scope.hpp"
 #include "core/fabric/ring.hpp"
+#include "core/occupied_ports.hpp"
 
 namespace loom {
 namespace {
@@ -56,7 +57,11 @@ class KnownDevices {
 
   std::optional<Setpoint> found(DeviceId id) const {
     const Observation* seen = known_.observations[id.value];
-    return seen == nullptr ? std::nullopt : found_setpoint(fabric_, id, seen->reading);
+    auto setpoint = seen == nullptr ? std::nullopt : found_setpoint(fabric_, id, seen->reading);
+    if (const auto* ocs = seen == nullptr ? nullptr : std::get_if<CircuitSwitchObservation>(&seen->reading); ocs && setpoint) {
+      add_ours(id, *ocs, std::get<CircuitSwitchSetpoint>(*setpoint).connects);
+    }
+    return setpoint;
   }
 
   bool is_among(DeviceId id, const std::vector<Setpoint>& states, const Setpoint& setpoint) const {
@@ -98,6 +103,20 @@ class KnownDevices {
   }
 
  private:
+  /// An agent that began anew takes connections for somebody else's that plans of ours name.
+  void add_ours(DeviceId id, const CircuitSwitchObservation& seen, std::vector<CrossConnect>& connects) const {
+    for (const Plan* plan : plans_) {
+      const DevicePlan* there = device_of(fabric_, *plan, id);
+      const auto* known = there == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&there->timeline.front().setpoint);
+      for (const CrossConnect each : known == nullptr ? std::vector<CrossConnect>{} : known->connects) {
+        if (is_connected(seen, each) && std::ranges::find(connects, each) == connects.end()) {
+          connects.push_back(each);
+        }
+      }
+    }
+    std::ranges::sort(connects, {}, &CrossConnect::input);
+  }
+
   bool is_planned(DeviceId laser, FrequencySlot slot) const {
     return std::any_of(plans_.begin(), plans_.end(), [&](const Plan* plan) {
       const DevicePlan* there = device_of(fabric_, *plan, laser);

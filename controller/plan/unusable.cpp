@@ -76,6 +76,10 @@ UnusableDevices::UnusableDevices(const Fabric& fabric, const Plan* base, const s
     : fabric_(fabric), base_(base), devices_(devices), before_(devices.empty() ? 0 : fabric.elements.size()) {
   for (const UnusableDevice& each : devices_) {
     for (const ElementId element : fabric.device(each.device).elements) {
+      if (!each.occupied.empty()) {
+        occupied_.push_back({element, each.occupied});
+        continue;
+      }
       frozen_.push_back(element);
       if (!each.holds) {
         lost_.push_back(element);
@@ -235,9 +239,10 @@ LeftOut UnusableDevices::take_out(const Intent& intent, Schedule& schedule, cons
   left_out.devices.erase(std::unique(left_out.devices.begin(), left_out.devices.end()), left_out.devices.end());
   const Device& first = fabric_.device(left_out.devices.front());
   const std::string& why = find(first.id)->why;
-  left_out.why.message = format_text("job {}{} needs {} (device {}, node {}), which follows no order{}", job.value,
-                                     row.spec.name.empty() ? "" : format_text(" ({})", row.spec.name), first.name,
-                                     first.id.value, first.agent.value, why.empty() ? "" : ": " + why);
+  const bool follows = !find(first.id)->occupied.empty();
+  left_out.why.message = format_text(
+      "job {}{} needs {} (device {}, node {}){}{}", job.value, row.spec.name.empty() ? "" : format_text(" ({})", row.spec.name),
+      first.name, first.id.value, first.agent.value, follows ? "" : ", which follows no order", why.empty() ? "" : ": " + why);
   left_out.why.next_command = format_text("loom device show {}", first.id.value);
   return left_out;
 }
@@ -264,6 +269,9 @@ std::vector<LeftOut> UnusableDevices::leave_out(const Intent& intent, Schedule& 
 
 void UnusableDevices::leave_alone(Plan& plan) const {
   for (const UnusableDevice& each : devices_) {
+    if (!each.occupied.empty()) {
+      continue;
+    }
     const Device& device = fabric_.device(each.device);
     NodePlan& node = plan.nodes[device.agent.value];
     const auto is_it = [&](const DevicePlan& row) { return row.device == each.device; };

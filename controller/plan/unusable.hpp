@@ -26,6 +26,9 @@ class UnusableDevices {
   /// Those of them of which nobody knows what they hold, ascending: not even the ways of the base lead through them.
   const std::vector<ElementId>& lost() const { return lost_; }
 
+  /// Ports of switches that follow orders: no way leads through what is not ours.
+  const std::vector<OccupiedPorts>& occupied() const { return occupied_; }
+
   /// Takes out of the jobs' desired stages what needs an unusable device: of a job with light in the base those circuits, of
   /// any other job, and of one under grants, all of them. Ascending job.
   std::vector<LeftOut> leave_out(const Intent& intent, Schedule& schedule) const;
@@ -49,6 +52,7 @@ class UnusableDevices {
   std::vector<UnusableDevice> devices_;
   std::vector<ElementId> frozen_;
   std::vector<ElementId> lost_;
+  std::vector<OccupiedPorts> occupied_;
   std::vector<std::vector<const Circuit*>> before_;  ///< of the base, by transmitter
 };
 

@@ -26,7 +26,7 @@ class Chains {
   Chains(const Fabric& fabric, const std::vector<UnusableDevice>& unusable) : fabric_(fabric), is_bad_(fabric.elements.size()) {
     for (const UnusableDevice& each : unusable) {
       for (const ElementId element : fabric.device(each.device).elements) {
-        is_bad_[element.value] = true;
+        is_bad_[element.value] = each.occupied.empty();
       }
     }
   }

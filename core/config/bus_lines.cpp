@@ -1,6 +1,7 @@
 // Endpoints taken apart into protocol and line.
 #include "core/config/bus_lines.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -11,11 +12,15 @@ namespace loom {
 namespace {
 
 struct Line {
-  std::string_view protocol;  ///< "modbus-tcp", "tcp", "modbus-rtu", "serial"
+  std::string_view protocol;  ///< "modbus-tcp", "tcp", "http", "modbus-rtu", "serial", "optoe", "i2c"
   std::string place;          ///< HOST:PORT, or the agent and its device file
-  bool is_serial = false;
+  bool is_file = false;
 
-  bool has_addresses() const { return protocol.starts_with("modbus-"); }
+  bool is_i2c() const { return protocol == "i2c"; }
+  bool has_addresses() const { return is_i2c() || protocol.starts_with("modbus-"); }
+  /// What the line is, and what a device's address on it is, in sentences.
+  std::string_view kind() const { return is_i2c() ? "an I2C adapter" : protocol == "optoe" ? "a module" : "a serial line"; }
+  std::string_view address() const { return is_i2c() ? "I2C address" : "Modbus unit"; }
 };
 
 std::optional<Line> line_of(const Bus& bus) {
@@ -28,10 +33,11 @@ std::optional<Line> line_of(const Bus& bus) {
   if (place.starts_with("/")) {
     return Line{endpoint.substr(0, scheme), format_text("agent {} {}", bus.agent.value, place), true};
   }
+  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
+  const std::string port = has_port ? std::string(place) : format_text("{}:80", place);  // only http may leave it out
   constexpr std::string_view kLocal = "localhost:";
-  const bool is_local = place.starts_with(kLocal);
-  return Line{endpoint.substr(0, scheme),
-              is_local ? format_text("127.0.0.1:{}", place.substr(kLocal.size())) : std::string(place), false};
+  const bool is_local = port.starts_with(kLocal);
+  return Line{endpoint.substr(0, scheme), is_local ? format_text("127.0.0.1:{}", port.substr(kLocal.size())) : port, false};
 }
 
 std::string named(const Bus& bus) { return format_text("bus '{}' at {}", bus.name, bus.endpoint); }
@@ -42,14 +48,26 @@ std::string conflict(const Line& line, const Bus& bus, const Bus& other, const L
     return format_text("{} is the line of {}; a line speaks one protocol, expected {} or {} for both", named(bus), named(other),
                        line.protocol, its.protocol);
   }
-  if (!line.is_serial) {
+  if (!line.is_file) {
     return {};  // a port may serve several buses
   }
   return bus.endpoint != other.endpoint
              ? format_text("{} is the line of {}; expected the same parameters for both, and one bus for all devices",
                            named(bus), named(other))
-             : format_text("{} is the line of bus '{}'; expected one bus for all devices of a serial line", named(bus),
-                           other.name);
+             : format_text("{} is the line of bus '{}'; expected one bus for all devices of {}", named(bus), other.name,
+                           line.kind());
+}
+
+/// A fabric file that says nothing of the address has 1, which no module answers to.
+constexpr std::uint32_t kLowestI2cAddress = 0x03;
+constexpr std::uint32_t kHighestI2cAddress = 0x77;
+
+std::string i2c_fault(const Device& device, const Bus& bus) {
+  if (device.bus_address >= kLowestI2cAddress && device.bus_address <= kHighestI2cAddress) {
+    return {};
+  }
+  return format_text("'{}' has bus_address {} at {}; expected its I2C address, {} to {}, and 80 (50h) is every module's",
+                     device.name, device.bus_address, bus.endpoint, kLowestI2cAddress, kHighestI2cAddress);
 }
 
 }  // namespace
@@ -78,16 +96,45 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
     if (!line) {
       continue;
     }
+    if (std::string fault = line->is_i2c() ? i2c_fault(device, bus) : std::string(); !fault.empty()) {
+      faults.push_back({bus.id, device.id, std::move(fault)});
+      continue;
+    }
     const std::uint32_t address = line->has_addresses() ? device.bus_address : 0;
     const auto [at, is_new] = device_at.emplace(std::pair{line->place, address}, &device);
     if (!is_new) {
       faults.push_back({bus.id, device.id,
                         line->has_addresses()
-                            ? format_text("'{}' has bus_address {} at {}, as '{}' has; expected a Modbus unit for each",
-                                          device.name, address, bus.endpoint, at->second->name)
+                            ? format_text("'{}' has bus_address {} at {}, as '{}' has; expected {} {} for each", device.name,
+                                          address, bus.endpoint, at->second->name, line->is_i2c() ? "an" : "a", line->address())
                             : format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
                                           device.name, bus.endpoint, at->second->name)});
     }
+  }
+  return faults;
+}
+
+std::vector<LineFault> check_protocols(const Fabric& fabric, DeviceModels models) {
+  std::vector<LineFault> faults;
+  for (const Device& device : fabric.devices) {
+    const auto model = std::ranges::find_if(models, [&](const DeviceModel* each) {
+      return device.model.empty() ? each->role == device.role : each->name == device.model;
+    });
+    if (device.bus.value >= fabric.buses.size() || model == models.end() || (*model)->schemes.empty()) {
+      continue;
+    }
+    const Bus& bus = fabric.buses[device.bus.value];
+    const std::string_view scheme = std::string_view(bus.endpoint).substr(0, bus.endpoint.find("://"));
+    if (bus.endpoint == "sim" || std::ranges::find((*model)->schemes, scheme) != (*model)->schemes.end()) {
+      continue;
+    }
+    std::string known;
+    for (const std::string_view each : (*model)->schemes) {
+      known += format_text("{}{}://", known.empty() ? "" : ", ", each);
+    }
+    faults.push_back({bus.id, device.id,
+                      format_text("'{}' is a {}, which does not speak {}://; expected {} for {}", device.name, (*model)->name,
+                                  scheme, known, named(bus))});
   }
   return faults;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fabric/device_model.hpp"
 #include "core/fabric/fabric.hpp"
 
 namespace loom {
@@ -17,8 +18,11 @@ struct LineFault {
 };
 
 /// One line under two protocols or at two speeds, one serial line as two buses, two devices at one Modbus unit, and two devices
-/// on a line that has no addresses (tcp, serial). A serial device file is its agent's host's; HOST:PORT is everybody's. Buses
-/// at `sim` are no lines. Ascending bus, then device.
+/// on a line that has no addresses (tcp, http, serial, optoe). A device file is its agent's host's; HOST:PORT is everybody's.
+/// On i2c an address of 7 bits is asked for. Buses at `sim` are no lines. Ascending bus, then device.
 std::vector<LineFault> check_lines(const Fabric& fabric);
+
+/// Devices whose model does not speak what their bus's endpoint says. Ascending device.
+std::vector<LineFault> check_protocols(const Fabric& fabric, DeviceModels models);
 
 }  // namespace loom

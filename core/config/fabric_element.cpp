@@ -16,6 +16,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Range<Duration> kDeviceTime{Duration{0}, seconds{60}};
+constexpr Range<Duration> kTuningTime{Duration{0}, std::chrono::hours{1}};  // CMIS coherent modules advertise minutes
 constexpr Range<Dbm> kPower{Dbm{-6'000}, Dbm{4'000}};
 constexpr Range<Db> kRatio{Db{0}, Db{10'000}};
 constexpr Range<FrequencyOffset> kWidth{{1}, {4'800'000}};
@@ -39,13 +40,11 @@ Transmitter read_transmitter(YamlMap& map) {
   transmitter.tunable = map.flag("tunable", transmitter.tunable);
   transmitter.channels = read_plan(map);
   transmitter.control_max = map.duration("control_max", kDeviceTime, transmitter.control_max);
-  transmitter.retune_max = map.duration("retune_max", kDeviceTime, transmitter.retune_max);
+  transmitter.retune_max = map.duration("retune_max", kTuningTime, transmitter.retune_max);
   transmitter.blank_max = map.duration("blank_max", kDeviceTime, transmitter.blank_max);
-  transmitter.enable_max = map.duration("enable_max", kDeviceTime, transmitter.enable_max);
-  transmitter.reply_max =
-      map.duration("reply_max", {std::chrono::milliseconds{1}, std::chrono::seconds{10}}, transmitter.reply_max);
-  static const std::vector<std::string> kTunes{"dark", "lit"};
-  transmitter.tunes = map.word("tunes", kTunes, std::size_t{0}).value_or(0) == 1 ? Tunes::lit : Tunes::dark;
+  transmitter.enable_max = map.duration("enable_max", kTuningTime, transmitter.enable_max);
+  static const std::vector<std::string> kTunes{"dark", "blanked", "lit"};  // in the order of Tunes
+  transmitter.tunes = static_cast<Tunes>(map.word("tunes", kTunes, std::size_t{0}).value_or(0));
   check_signal_width(map, transmitter.signal_width, transmitter.channels);
   return transmitter;
 }

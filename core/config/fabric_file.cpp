@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "core/config/bus_lines.hpp"
 #include "core/config/fabric_explicit.hpp"
@@ -112,14 +113,25 @@ Result<void> check_endpoint(std::string_view endpoint) {
                         format_text("found '{}'; expected {}HOST:PORT with a port of 1..65535", endpoint, scheme));
     }
   }
-  for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/"}) {
+  if (constexpr std::string_view kHttp = "http://"; endpoint.starts_with(kHttp)) {
+    const std::string_view place = endpoint.substr(kHttp.size());
+    const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');  // else 80
+    return place.find_first_of("/?@") == std::string_view::npos &&
+                   is_host_and_port(has_port ? std::string(place) : format_text("{}:80", place))
+               ? Result<void>{}
+               : fail(ErrorCode::invalid_config,
+                      format_text("found '{}'; expected http://HOST or http://HOST:PORT with a port of 1..65535", endpoint));
+  }
+  for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/", "i2c:///dev/", "optoe:///"}) {
     if (endpoint.starts_with(scheme) && endpoint.size() > scheme.size()) {
       return {};
     }
   }
-  return fail(ErrorCode::invalid_config, format_text("found '{}'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, "
-                                                     "modbus-rtu:///dev/DEVICE?baud=9600 or serial:///dev/DEVICE?baud=9600",
-                                                     endpoint));
+  return fail(ErrorCode::invalid_config,
+              format_text("found '{}'; expected sim, modbus-tcp://HOST:PORT, tcp://HOST:PORT, http://HOST[:PORT], "
+                          "modbus-rtu:///dev/DEVICE?baud=9600, serial:///dev/DEVICE?baud=9600, optoe:///FILE or "
+                          "i2c:///dev/i2c-NUMBER",
+                          endpoint));
 }
 
 Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const FabricKinds& kinds) {
@@ -132,7 +144,9 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const Fa
     for (std::string& fault : check_fabric(fabric)) {
       errors.add(root, std::move(fault));
     }
-    for (LineFault& fault : check_lines(fabric)) {
+    std::vector<LineFault> places = check_lines(fabric);
+    std::ranges::move(check_protocols(fabric, kinds.models), std::back_inserter(places));
+    for (LineFault& fault : places) {
       errors.add(fault.device ? item_of(root, "devices", fault.device->value) : item_of(root, "buses", fault.bus.value),
                  std::move(fault.message));
     }

@@ -19,7 +19,7 @@ Loaded<Fabric> load_fabric(const std::filesystem::path& path, const FabricKinds&
 /// The same of a document that is parsed already; `file` names it in errors.
 Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const FabricKinds& kinds);
 
-/// The endpoints that a bus may have: "sim", "modbus-tcp://host:port", "tcp://host:port",
+/// The endpoints that a bus may have: "sim", "modbus-tcp://host:port", "tcp://host:port", "http://host[:port]",
 /// "modbus-rtu:///dev/ttyUSB0?baud=9600", "serial:///dev/ttyUSB0?baud=9600": what drivers/bus can open. Error: a sentence
 /// saying what is expected.
 Result<void> check_endpoint(std::string_view endpoint);

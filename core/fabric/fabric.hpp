@@ -23,8 +23,9 @@ using PortNumber = std::uint16_t;
 
 /// Where a laser's light is while it moves to another frequency.
 enum class Tunes : std::uint8_t {
-  dark,  ///< it tunes and locks with its output off
-  lit    ///< it tunes and locks only when its output is on: others must not see its light
+  dark,     ///< it tunes and locks with its output off
+  blanked,  ///< it tunes and locks only when its output is on, behind a shutter of its own until it has: dark for others
+  lit       ///< it tunes and locks only when its output is on: others must not see its light
 };
 
 struct Transmitter {  ///< 0 inputs, 1 output
@@ -37,7 +38,6 @@ struct Transmitter {  ///< 0 inputs, 1 output
   Duration blank_max{};   ///< command to dark, worst case
   Duration enable_max =
       std::chrono::milliseconds{10};  ///< output on to full power, worst case (CMIS 5.4 table 10-8, fast mode)
-  Duration reply_max = std::chrono::milliseconds{100};  ///< of one answer of its module, worst case [K]
   Tunes tunes = Tunes::dark;
   Duration control_max{};  ///< what its bus adds to a change: commands, read-back, a busy host
 };

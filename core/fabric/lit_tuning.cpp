@@ -45,7 +45,7 @@ std::vector<std::string> check_lit_tuning(const Fabric& fabric) {
     if (const Element* shared = shared_with(fabric, element.id)) {
       faults.push_back(
           format_text("transmitter {} tunes lit, and its light shares {} with others before a switch that blocks it: "
-                      "expected tunes: dark, or a switch in between",
+                      "expected tunes: dark or blanked, or a switch in between",
                       element.name, shared->name));
     }
   }

@@ -3,12 +3,30 @@
 
 #include <cmath>
 
+#include "core/text/format_text.hpp"
+
 namespace loom {
 
 Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts) {
   const double volts = millivolts / 1000.0;
   const double milliwatts = volts * volts / ring.heater_ohm * 1000;
   return {ring.cold_resonance.mhz - std::llround(milliwatts * ring.mhz_per_milliwatt)};
+}
+
+Result<Frequency> resonance_by_hand(const RingFilter& ring, std::int32_t millivolts) {
+  if (millivolts > ring.heater_volt_max * 1000) {
+    return fail(ErrorCode::out_of_range,
+                format_text("{} mV, limit {} mV (heater_voltage_max)", millivolts, std::llround(ring.heater_volt_max * 1000)));
+  }
+  const Frequency resonance = resonance_at(ring, millivolts);
+  const std::int64_t spacing = ring.free_spectral_range.mhz;
+  if (const std::int64_t shift = (ring.cold_resonance - resonance).mhz; spacing > 0 && shift >= spacing) {
+    const double milliwatts = static_cast<double>(shift % spacing) / ring.mhz_per_milliwatt;
+    return fail(ErrorCode::out_of_range,
+                format_text("{} mV move it by {} MHz, which is more than its free spectral range of {} MHz: {} mV do the same",
+                            millivolts, shift, spacing, std::llround(1000 * std::sqrt(milliwatts / 1000 * ring.heater_ohm))));
+  }
+  return resonance;
 }
 
 FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, Frequency wanted) {

@@ -6,6 +6,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/grid.hpp"
+#include "core/result.hpp"
 
 namespace loom {
 
@@ -15,6 +16,10 @@ inline constexpr std::int64_t kRingWidthParts = 8;
 
 /// Where the heater of `ring` puts its resonance at `millivolts`: P = V^2 / R, the resonance falls by mhz_per_milliwatt.
 Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts);
+
+/// The same of a voltage that somebody gives by hand. out_of_range, with both numbers: more than heater_volt_max, or so much
+/// that a lower voltage brings the comb to the same place, which is the one that it would get.
+Result<Frequency> resonance_by_hand(const RingFilter& ring, std::int32_t millivolts);
 
 /// Between a resonance and the nearest tooth of the comb at `wanted`.
 FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, Frequency wanted);

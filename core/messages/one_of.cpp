@@ -15,11 +15,11 @@
 namespace loom {
 
 template class OneOf<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier, RingFilter,
-                     OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;                       // ElementKind
+                     OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;  // ElementKind
 template class OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint,
                      MonitorSetpoint>;  // Setpoint
 template class OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation,
-                     CircuitSwitchObservation, MonitorObservation>;  // Reading
+                     CircuitSwitchObservation, MonitorObservation>;                                          // Reading
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
 template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
@@ -31,9 +31,10 @@ template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std:
 template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                      AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
                      OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin,
-                     IterationReport>;  // Body
+                     IterationReport, PeerAddresses>;  // Body
 template class OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                     InterlockChanged, TrafficReceived, KeysChanged, TrainingReady>;                      // Event
-template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining>;  // Effect
+                     InterlockChanged, TrafficReceived, KeysChanged, TrainingReady, ClockJudged, PeersListen>;  // Event
+template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining,
+                     LearnPeers>;  // Effect
 
 }  // namespace loom

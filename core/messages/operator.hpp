@@ -95,11 +95,19 @@ struct NodeRequest {
   bool operator==(const NodeRequest&) const = default;
 };
 
+/// A heater at a voltage. Setpoints are resonances: whoever knows the ring makes one of it.
+struct HeaterByHand {
+  std::uint32_t channel = 0;
+  std::uint32_t millivolts = 0;
+  bool operator==(const HeaterByHand&) const = default;
+};
+
 /// A setpoint by hand; none: the plan decides again.
 struct DeviceRequest {
   DeviceId device;
   std::optional<Setpoint> setpoint;
   bool dry_run = false;
+  std::vector<HeaterByHand> heaters{};  ///< of a bank, in place of what `setpoint` has of their channels
   bool operator==(const DeviceRequest&) const = default;
 };
 

@@ -156,6 +156,7 @@ struct NodeReport {
   bool maintenance = false;
   std::vector<JobId> jobs{};   ///< placed on it
   std::string dark_because{};  ///< of a latch that the agent has closed by itself: what, and since when
+  std::string turned_away{};   ///< why its last hello was refused; empty: it was not
   bool operator==(const NodeReport&) const = default;
 };
 
@@ -189,8 +190,9 @@ struct CircuitReport {
   std::uint32_t timeslot = 0;
   std::string state;  ///< OCP's word for `light`: CONNECTED, PENDING_CONNECTION, FAILED; UNKNOWN
   LightState light = LightState::unknown;
-  Duration age{-1};   ///< of the oldest reading that `light` rests on; -1 ns: some element was never read
-  std::string why{};  ///< one sentence that names the element
+  Duration age{-1};              ///< of the oldest reading that `light` rests on; -1 ns: some element was never read
+  std::string why{};             ///< one sentence that names the element
+  Proof proof = Proof::assumed;  ///< a monitor that measures its light, else the weakest word of the devices on its way
   bool operator==(const CircuitReport&) const = default;
 };
 

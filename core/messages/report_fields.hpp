@@ -148,7 +148,8 @@ struct RowFields<NodeReport> {
                                              field(&NodeReport::drained, "drained"),
                                              field(&NodeReport::maintenance, "maintenance"),
                                              field(&NodeReport::jobs, "job_ids", "jobs"),
-                                             field(&NodeReport::dark_because, "dark_because")};
+                                             field(&NodeReport::dark_because, "dark_because"),
+                                             field(&NodeReport::turned_away, "turned_away")};
 };
 
 template <>
@@ -177,7 +178,8 @@ struct RowFields<CircuitReport> {
                  field(&CircuitReport::light, "light"),
                  field(&CircuitReport::state, "state", "oper_state"),
                  field(&CircuitReport::age, "age_ns", "age_ms"),
-                 field(&CircuitReport::why, "why")};
+                 field(&CircuitReport::why, "why"),
+                 field(&CircuitReport::proof, "proof")};
 };
 
 template <>

@@ -71,11 +71,18 @@ struct RowFields<NodeRequest> {
 };
 
 template <>
+struct RowFields<HeaterByHand> {
+  static constexpr auto kFields =
+      std::tuple{limited(field(&HeaterByHand::channel, "channel_number"), limits::kRingsPerBank),
+                 limited(field(&HeaterByHand::millivolts, "heater_millivolts"), limits::kMillivolts)};
+};
+
+template <>
 struct RowFields<DeviceRequest> {
   static constexpr const char* kAsk = "device_request";
-  static constexpr auto kFields =
-      std::tuple{field(&DeviceRequest::device, "device_id"), field(&DeviceRequest::setpoint, "setpoint"),
-                 field(&DeviceRequest::dry_run, "dry_run")};
+  static constexpr auto kFields = std::tuple{
+      field(&DeviceRequest::device, "device_id"), field(&DeviceRequest::setpoint, "setpoint"),
+      field(&DeviceRequest::dry_run, "dry_run"), limited(field(&DeviceRequest::heaters, "heaters"), limits::kRingsPerBank)};
 };
 
 template <>

@@ -40,14 +40,26 @@ Result<TcpEndpoint> parse_tcp(std::string_view text, std::string_view place) {
   return TcpEndpoint{std::string{host}, static_cast<std::uint16_t>(*port)};
 }
 
+/// As parse_tcp, but the port may be left out: 80 (RFC 9110 section 4.2.1).
+Result<TcpEndpoint> parse_http(std::string_view text, std::string_view place) {
+  if (place.find_first_of("/?@") != std::string_view::npos) {
+    return wrong(text, "more than a host and a port, as in http://169.254.6.8 or http://10.0.0.9:8080");
+  }
+  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
+  return parse_tcp(text, has_port ? std::string(place) : format_text("{}:80", place));
+}
+
 Result<void> set_option(std::string_view text, SerialEndpoint& endpoint, std::string_view option) {
   const std::size_t equals = option.find('=');
   const std::string_view key = option.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? std::string_view{} : option.substr(equals + 1);
-  if (key == "baud") {
+  if (key == "baud" && value == "auto" && text.starts_with("serial://")) {
+    endpoint.baud = SerialEndpoint::kAnyBaud;
+  } else if (key == "baud") {
     const std::optional<int> baud = number_of(value);
     if (!baud || std::find(kBauds.begin(), kBauds.end(), *baud) == kBauds.end()) {
-      return wrong(text, format_text("baud '{}' is not one of 1200, 2400, 4800, 9600 ... 921600", value));
+      return wrong(text,
+                   format_text("baud '{}' is not one of 1200, 2400, 4800, 9600 ... 921600, nor auto on serial://", value));
     }
     endpoint.baud = *baud;
   } else if (key == "parity") {
@@ -82,6 +94,13 @@ Result<SerialEndpoint> parse_serial(std::string_view text, std::string_view plac
   return endpoint;
 }
 
+Result<FileEndpoint> parse_file(std::string_view text, std::string_view place, std::string_view example) {
+  if (place.size() < 2 || place.front() != '/') {
+    return wrong(text, format_text("no absolute path, as in {}", example));
+  }
+  return FileEndpoint{std::string(place)};
+}
+
 template <class Place>
 Result<Endpoint> endpoint_of(Endpoint::Protocol protocol, Result<Place> place) {
   if (!place) {
@@ -102,15 +121,24 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   if (scheme == "tcp") {
     return endpoint_of(Endpoint::Protocol::tcp, parse_tcp(text, place));
   }
+  if (scheme == "http") {
+    return endpoint_of(Endpoint::Protocol::http, parse_http(text, place));
+  }
   if (scheme == "modbus-rtu") {
     return endpoint_of(Endpoint::Protocol::modbus_rtu, parse_serial(text, place));
   }
   if (scheme == "serial") {
     return endpoint_of(Endpoint::Protocol::serial, parse_serial(text, place));
   }
-  return wrong(
-      text,
-      format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp:// and serial:// (and sim)", scheme));
+  if (scheme == "optoe") {
+    return endpoint_of(Endpoint::Protocol::optoe, parse_file(text, place, "optoe:///sys/bus/i2c/devices/11-0050/eeprom"));
+  }
+  if (scheme == "i2c") {
+    return endpoint_of(Endpoint::Protocol::i2c, parse_file(text, place, "i2c:///dev/i2c-11"));
+  }
+  return wrong(text, format_text("unknown protocol '{}'; there are modbus-tcp://, modbus-rtu://, tcp://, http://, serial://, "
+                                 "optoe:// and i2c:// (and sim)",
+                                 scheme));
 }
 
 }  // namespace loom

@@ -16,16 +16,22 @@ struct TcpEndpoint {
 };
 
 struct SerialEndpoint {
+  static constexpr int kAnyBaud = 0;
   std::string device;
-  int baud = 9600;
+  int baud = 9600;    ///< or kAnyBaud, as `baud=auto` says: the bus searches (drivers/bus/baud_search.hpp)
   char parity = 'N';  ///< N, E, O
   int stop_bits = 1;
 };
 
+/// A file of this host: optoe's `eeprom`, or an adapter of i2c-dev.
+struct FileEndpoint {
+  std::string path;
+};
+
 struct Endpoint {
-  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp };
+  enum class Protocol : std::uint8_t { modbus_tcp, modbus_rtu, serial, tcp, http, optoe, i2c };
   Protocol protocol = Protocol::modbus_tcp;
-  std::variant<TcpEndpoint, SerialEndpoint> place;
+  std::variant<TcpEndpoint, SerialEndpoint, FileEndpoint> place;
 };
 
 /// Errors: invalid_config.

@@ -105,7 +105,7 @@ BusReply ModbusBus::execute(const Transaction& transaction) {
     return refused(kIllegalFunction);
   }
   if (order->count > MODBUS_MAX_READ_REGISTERS || order->values.size() > MODBUS_MAX_WRITE_REGISTERS ||
-      (order->count == 0) == order->values.empty()) {
+      (order->count == 0) == order->values.empty() || (order->is_input && order->count == 0)) {
     return refused(kIllegalValue);  // what the device would say; libmodbus would not even ask it
   }
   const Duration deadline = transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline;
@@ -148,7 +148,8 @@ BusReply ModbusBus::exchange(const Registers& order) {
   int done = 0;
   if (order.count > 0) {
     reply.words.resize(order.count);
-    done = modbus_read_registers(context_.get(), order.address, order.count, reply.words.data());
+    done = (order.is_input ? modbus_read_input_registers : modbus_read_registers)(context_.get(), order.address, order.count,
+                                                                                  reply.words.data());
   } else if (order.values.size() == 1) {
     done = modbus_write_register(context_.get(), order.address, order.values.front());
   } else {

@@ -74,6 +74,16 @@ Result<SerialPort> SerialPort::open(const SerialEndpoint& endpoint) {
   return port;
 }
 
+Result<void> SerialPort::set_baud(int baud) {
+  termios line{};
+  const speed_t speed = speed_of(baud);
+  if (tcgetattr(descriptor_, &line) != 0 || cfsetispeed(&line, speed) != 0 || cfsetospeed(&line, speed) != 0 ||
+      tcsetattr(descriptor_, TCSANOW, &line) != 0 || tcflush(descriptor_, TCIFLUSH) != 0) {
+    return fail(ErrorCode::unreachable, format_text("{} baud: {}", baud, describe_errno(errno)));
+  }
+  return {};
+}
+
 SerialPort::SerialPort(SerialPort&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 SerialPort& SerialPort::operator=(SerialPort&& other) noexcept {

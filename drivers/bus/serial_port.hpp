@@ -14,6 +14,8 @@ class SerialPort {
   SerialPort& operator=(SerialPort&& other) noexcept;
   ~SerialPort();
 
+  /// From now on; what was heard before is dropped. Errors: unreachable.
+  Result<void> set_baud(int baud);
   int descriptor() const { return descriptor_; }
 
  private:

@@ -12,18 +12,29 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
-BusReply failed(const Error& error) {
+/// `late`: why nothing came in time.
+BusReply failed(const Error& error, std::string late) {
   const bool is_late = error.code == ErrorCode::timed_out;
-  return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::string{} : error.message};
+  return {is_late ? BusStatus::timeout : BusStatus::lost, 0, {}, {}, is_late ? std::move(late) : error.message};
 }
 
-std::unexpected<Error> gone() { return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : "end of file"); }
+/// Of a reply that is not whole.
+std::string missing_of(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
+  return bytes.empty()           ? std::string("silence")
+         : frame.reply_bytes > 0 ? format_text("{} of {} bytes came", bytes.size(), frame.reply_bytes)
+                                 : format_text("{} bytes came, and no end", bytes.size());
+}
+
+std::unexpected<Error> gone() {
+  return fail(ErrorCode::unreachable, errno != 0 ? describe_errno(errno) : std::string(kEndOfFile));
+}
 
 /// How many bytes the reply has, once it is whole; 0 until then.
 std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& bytes) {
@@ -35,6 +46,12 @@ std::size_t whole_reply(const Frame& frame, const std::vector<std::uint8_t>& byt
   for (std::size_t end = text.find(frame.terminator); end != std::string_view::npos; end = text.find(frame.terminator, begin)) {
     const std::string_view line = text.substr(begin, end - begin);
     begin = end + frame.terminator.size();
+    if (!frame.answers.empty()) {
+      if (line.find(frame.answers) != std::string_view::npos) {
+        return begin;
+      }
+      continue;
+    }
     if (frame.last_lines.empty() || std::ranges::find(frame.last_lines, line) != frame.last_lines.end()) {
       return begin;
     }
@@ -110,7 +127,7 @@ BusReply connection_is_gone(const std::string& where) {
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
   constexpr std::size_t kPart = 4096;
   if (const Result<void> sent = write_all(descriptor, frame.request, until); !sent) {
-    return failed(sent.error());
+    return failed(sent.error(), "its request could not be sent");
   }
   BusReply reply;
   if (frame.reply_bytes == 0 && frame.terminator.empty()) {
@@ -122,17 +139,25 @@ BusReply exchange_frame(int descriptor, const Frame& frame, Instant until) {
     }
     const Result<std::vector<std::uint8_t>> part = read_some(descriptor, kPart, until);
     if (!part) {
-      return failed(part.error());
+      BusReply failure = failed(part.error(), missing_of(frame, reply.bytes));
+      failure.bytes = std::move(reply.bytes);
+      return failure;
     }
     reply.bytes.insert(reply.bytes.end(), part->begin(), part->end());
     if (steady_now() > until && whole_reply(frame, reply.bytes) == 0) {
-      return {BusStatus::timeout, 0, {}, {}, {}};
+      std::string missing = missing_of(frame, reply.bytes);
+      return {BusStatus::timeout, 0, {}, std::move(reply.bytes), std::move(missing)};
     }
   }
   const std::size_t whole = whole_reply(frame, reply.bytes);
-  return whole == reply.bytes.size()
-             ? reply
-             : BusReply{BusStatus::malformed, 0, {}, {}, format_text("{} bytes after its end", reply.bytes.size() - whole)};
+  if (!frame.answers.empty()) {
+    reply.bytes.resize(whole);  // the rest is a line end, or the next autonomous message
+  }
+  if (whole != reply.bytes.size()) {
+    reply.status = BusStatus::malformed;
+    reply.cause = format_text("{} bytes after its end", reply.bytes.size() - whole);
+  }
+  return reply;
 }
 
 }  // namespace loom

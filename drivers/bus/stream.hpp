@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.hpp"
@@ -24,6 +25,9 @@ Result<void> wait_for(int descriptor, short events, Instant until);
 /// Reads and forgets what still comes from a request that timed out: until it was spoken and is silent again, or `until`.
 void listen_out(int descriptor, Instant until);
 
+/// The message of an error: the other end has closed the connection, in order.
+inline constexpr std::string_view kEndOfFile = "end of file";
+
 /// Errors: timed_out, unreachable.
 Result<void> write_all(int descriptor, std::span<const std::uint8_t> bytes, Instant until);
 /// What is there, waiting for the first byte; at most `limit` bytes. Errors: timed_out, unreachable.
@@ -36,8 +40,9 @@ inline constexpr std::size_t kReplyBytesMax = 65'536;
 BusReply connection_is_gone(const std::string& where);
 
 /// Says the request and hears its reply: reply_bytes, or up to the terminator (kept in the reply; of many lines, that of the
-/// last one), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or kReplyBytesMax without a terminator.
-/// A drip does not stretch `until`.
+/// last one, or of the one that answers), or nothing if the frame has neither. `malformed`: bytes beyond the reply, or
+/// kReplyBytesMax without a terminator. A drip does not stretch `until`. What was read of a reply that is none is kept in it:
+/// some devices complain unasked. Every failure has a cause: silence, how much came, errno.
 BusReply exchange_frame(int descriptor, const Frame& frame, Instant until);
 
 }  // namespace loom

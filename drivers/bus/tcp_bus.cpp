@@ -1,127 +1,38 @@
-// connect, a frame out, a frame in.
+// A frame out, a frame in.
 #include "drivers/bus/tcp_bus.hpp"
-
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "core/text/format_text.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {
-namespace {
-
-constexpr Duration kDefaultDeadline = std::chrono::milliseconds{500};
-
-using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
-struct Resolved {
-  Addresses addresses;
-  std::string fault;  ///< where there are none
-};
-
-Resolved resolve(const TcpEndpoint& endpoint) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failure = getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (failure != 0) {
-    found = nullptr;
-  }
-  return {{found, freeaddrinfo}, failure == 0 ? std::string{} : gai_strerror(failure)};
-}
-
-/// Waits for a connection under way. Ok, timeout or lost, and then errno says why.
-BusStatus finish_connecting(int socket, Instant until) {
-  while (true) {
-    if (const auto ready = wait_for(socket, POLLOUT, until); !ready) {
-      return ready.error().code == ErrorCode::timed_out ? BusStatus::timeout : BusStatus::lost;
-    }
-    pollfd state{socket, POLLOUT, 0};
-    if (poll(&state, 1, 0) > 0) {
-      int error = 0;
-      socklen_t length = sizeof error;
-      getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
-      errno = error;
-      return error == 0 ? BusStatus::ok : BusStatus::lost;
-    }
-  }
-}
-
-}  // namespace
 
 BusReply TcpBus::execute(const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
   if (frame == nullptr) {
-    return {BusStatus::exception, 1, {}, {}};
+    return {BusStatus::exception, 1, {}, {}, connection_.where() + ": a connection carries frames only"};
   }
-  const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kDefaultDeadline);
-  if (socket_ >= 0 && !is_fresh()) {
-    close();
+  const Instant until = steady_now() + (transaction.deadline > Duration{0} ? transaction.deadline : kUsualDeadline);
+  if (connection_.is_open() && !frame->answers.empty()) {
+    connection_.drop_pending();
   }
-  if (transaction.connection != 0 && (socket_ < 0 || connection_ != transaction.connection)) {
-    return connection_is_gone(where());
+  if (connection_.is_open() && !connection_.is_fresh()) {
+    connection_.close();
   }
-  if (socket_ < 0) {
-    if (BusReply failure = connect(until); failure.status != BusStatus::ok) {
+  if (transaction.connection != 0 && (!connection_.is_open() || connection_.number() != transaction.connection)) {
+    return connection_is_gone(connection_.where());
+  }
+  if (!connection_.is_open()) {
+    if (BusReply failure = connection_.open(until); failure.status != BusStatus::ok) {
       return failure;
     }
   }
-  BusReply reply = exchange_frame(socket_, *frame, until);
+  BusReply reply = exchange_frame(connection_.descriptor(), *frame, until);
   if (reply.status != BusStatus::ok) {
-    reply.cause = reply.cause.empty() ? reply.cause : format_text("{}: {}", where(), reply.cause);
-    close();
+    reply.cause = format_text("{}: {}", connection_.where(), reply.cause);
+    connection_.close();
   }
-  reply.connection = connection_;
+  reply.connection = connection_.number();
   return reply;
-}
-
-std::string TcpBus::where() const { return format_text("{} port {}", endpoint_.host, endpoint_.port); }
-
-BusReply TcpBus::connect(Instant until) {
-  BusReply reply{BusStatus::lost, 0, {}, {}, {}};
-  const Resolved resolved = resolve(endpoint_);
-  std::string why = resolved.fault;
-  for (const addrinfo* address = resolved.addresses.get(); address != nullptr; address = address->ai_next) {
-    socket_ = ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, address->ai_protocol);
-    if (socket_ < 0) {
-      why = describe_errno(errno);
-      continue;
-    }
-    const bool connected = ::connect(socket_, address->ai_addr, address->ai_addrlen) == 0;
-    reply.status = connected ? BusStatus::ok : errno == EINPROGRESS ? finish_connecting(socket_, until) : BusStatus::lost;
-    if (reply.status == BusStatus::ok) {
-      ++connection_;
-      const int at_once = 1;  // a line is a packet; waiting for more only delays it
-      setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
-      return reply;
-    }
-    why = reply.status == BusStatus::timeout ? std::string{} : describe_errno(errno);
-    close();
-  }
-  reply.cause = why.empty() ? why : format_text("{}: {}", where(), why);
-  return reply;
-}
-
-bool TcpBus::is_fresh() const {
-  char byte = 0;
-  return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
-
-void TcpBus::close() {
-  if (socket_ >= 0) {
-    ::close(std::exchange(socket_, -1));
-  }
 }
 
 }  // namespace loom

@@ -3,16 +3,13 @@
 #pragma once
 
 #include "drivers/bus/bus_device.hpp"
-#include "drivers/bus/endpoint.hpp"
+#include "drivers/bus/tcp_connection.hpp"
 
 namespace loom {
 
 class TcpBus final : public BusDevice {
  public:
-  explicit TcpBus(TcpEndpoint endpoint) : endpoint_(std::move(endpoint)) {}
-  TcpBus(const TcpBus&) = delete;
-  TcpBus& operator=(const TcpBus&) = delete;
-  ~TcpBus() override { close(); }
+  explicit TcpBus(TcpEndpoint endpoint) : connection_(std::move(endpoint)) {}
 
   /// Frame only, as SerialBus. Connecting counts against the deadline; resolving a host name does not (give an address).
   /// `lost`: nobody listens, or the device closed the connection. One that was closed between transactions is opened again
@@ -20,15 +17,7 @@ class TcpBus final : public BusDevice {
   BusReply execute(const Transaction& transaction) override;
 
  private:
-  BusReply connect(Instant until);
-  std::string where() const;
-  /// Neither closed by the device nor with bytes from before.
-  bool is_fresh() const;
-  void close();
-
-  TcpEndpoint endpoint_;
-  int socket_ = -1;
-  std::uint32_t connection_ = 0;  ///< counts them
+  TcpConnection connection_;
 };
 
 }  // namespace loom

@@ -71,6 +71,14 @@ void append_channels(std::string& text, std::span<const CrossConnect> connects, 
 
 }  // namespace
 
+std::string write_channels(std::span<const std::uint32_t> ports) {
+  std::string text = "(@";
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    text += format_text("{}{}", i == 0 ? "" : ",", ports[i]);
+  }
+  return text + ")";
+}
+
 std::string write_map(Size size, std::span<const CrossConnect> connects) {
   std::string text;
   append_channels(text, connects, [](Size, CrossConnect connect) { return connect.input + 1U; }, size);
@@ -157,9 +165,41 @@ std::optional<std::vector<QueuedError>> read_errors(std::string_view text) {
   return text.empty() ? std::optional(std::move(errors)) : std::nullopt;
 }
 
-std::optional<std::string_view> vendor_of(std::string_view identity) {
-  return std::count(identity.begin(), identity.end(), ',') == 3 ? std::optional(identity.substr(0, identity.find(',')))
-                                                                : std::nullopt;
+std::optional<Identity> read_identity(std::string_view text) {
+  if (std::count(text.begin(), text.end(), ',') != 3 || text.starts_with(',')) {
+    return std::nullopt;
+  }
+  const auto field = [&] {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::string value(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return value;
+  };
+  Identity identity;
+  identity.vendor = field();
+  identity.model = field();
+  identity.serial = field();
+  identity.release = field();
+  return identity;
+}
+
+std::optional<std::vector<PortState>> read_port_states(std::string_view text) {
+  std::vector<PortState> states;
+  if (!eat(text, "(")) {
+    return std::nullopt;
+  }
+  while (!eat(text, ")")) {
+    if ((!states.empty() && !eat(text, ",")) || text.empty() || states.size() >= kPortsMax) {
+      return std::nullopt;
+    }
+    const char letter = lower(text.front());
+    if (letter != 'e' && letter != 'd' && letter != 'f') {
+      return std::nullopt;
+    }
+    states.push_back(letter == 'e' ? PortState::enabled : letter == 'd' ? PortState::disabled : PortState::failed);
+    text.remove_prefix(1);
+  }
+  return text.empty() ? std::optional(std::move(states)) : std::nullopt;
 }
 
 bool same_word(std::string_view a, std::string_view b) {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
+#include "drivers/ocs/port_rectangle.hpp"
 
 namespace loom::scpi {
 
@@ -24,15 +24,23 @@ struct Dialect {
   std::string map_query = ":oxc:swit:conn:stat?";
   std::string connect = ":oxc:swit:conn:add";
   std::string disconnect = ":oxc:swit:conn:sub";
+  std::string port_states_query = ":oxc:swit:port:stat?";
   std::string errors_query = ":syst:err:all?";
   std::string terminator = "\n";  ///< of requests and replies; a reply may have \r before it. Serial replies end in \r
 };
 
 /// Ports of a switch: `inputs` ingress, then `outputs` egress.
-struct Size {
-  std::uint32_t inputs = 0;
-  std::uint32_t outputs = 0;
-  bool operator==(const Size&) const = default;
+using Size = SwitchSize;
+
+enum class PortState : std::uint8_t { enabled, disabled, failed };
+
+/// The four fields of *idn?.
+struct Identity {
+  std::string vendor;
+  std::string model;
+  std::string serial;
+  std::string release;
+  bool operator==(const Identity&) const = default;
 };
 
 /// One entry of the error queue.
@@ -44,6 +52,8 @@ struct QueuedError {
 
 /// `verb` is Dialect::connect or ::disconnect: "verb (@1,2),(@17,18);*opc?".
 std::string write_connects(std::string_view verb, Size size, std::span<const CrossConnect> connects);
+/// "(@1,2,17)"
+std::string write_channels(std::span<const std::uint32_t> ports);
 /// "(@1,2),(@17,18)", the form in which a map is answered too.
 std::string write_map(Size size, std::span<const CrossConnect> connects);
 
@@ -55,8 +65,10 @@ std::optional<Size> read_size(std::string_view text);
 std::optional<std::vector<CrossConnect>> read_map(Size size, std::string_view text);
 /// `-222,"Data out of range",-113,"Undefined header"`; empty for `0,"No error"`.
 std::optional<std::vector<QueuedError>> read_errors(std::string_view text);
-/// First field of "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18"; nothing unless there are four.
-std::optional<std::string_view> vendor_of(std::string_view identity);
+/// "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18"; nothing unless there are four fields, the first not empty.
+std::optional<Identity> read_identity(std::string_view text);
+/// "(D,E,F)", a letter a port asked for.
+std::optional<std::vector<PortState>> read_port_states(std::string_view text);
 bool same_word(std::string_view a, std::string_view b);
 
 /// The channel list at the front of `text`, which is left behind it; "(@)" is empty. Ranges are not taken.

@@ -14,36 +14,44 @@
 #include "drivers/driver.hpp"
 #include "drivers/registry.hpp"
 #include "drivers/retry_state.hpp"
+#include "drivers/transceiver/itla_facts.hpp"
+#include "drivers/transceiver/itla_registers.hpp"
 #include "drivers/transceiver/itla_table.hpp"
+#include "drivers/transceiver/itla_trim.hpp"
 
 namespace loom {
 
-/// What the driver must know of the module and of its element.
+/// What the driver must know of the module and of its element. Times and tolerances are keys of its model (kItlaLaser).
 struct ItlaProfile {
   DeviceId device;
   std::string name;
+  std::string serial;  ///< that it must say; empty: any
   std::uint16_t bus_address = 0;
   ChannelPlan channels;
   bool tunable = true;
-  Dbm power_min{-500};
+  Dbm power_min{-500};  ///< where the module does not tell its own limits
   Dbm power_max{300};
   Duration retune_max{};
   Duration blank_max{};
-  Duration enable_max = std::chrono::milliseconds{10};  ///< SENA to full power, for lead(). CMIS 5.4 table 10-8, fast mode
+  Duration enable_max{};  ///< SENA to full power, for lead()
   Tunes tunes = Tunes::dark;
-  Duration enable_limit = std::chrono::milliseconds{400};    ///< then it is a failure. CMIS 5.4 table 10-8, ordinary mode
-  Duration grace = std::chrono::milliseconds{100};           ///< beyond the worst cases above, then it is a failure [K]
-  Duration reply_deadline = std::chrono::milliseconds{100};  ///< of one frame [K]
-  Duration exchange = std::chrono::milliseconds{2};          ///< of one healthy frame, for lead(); 8 bytes at 9600 take 8.3 ms
-  FrequencyOffset frequency_tolerance{500};                  ///< LF against target [K]
-  Db power_tolerance{100};                                   ///< OOP against PWR [K]
+  Duration enable_limit{};                ///< SENA to full power, then it is a failure
+  Duration start_max{};                   ///< it may say that it initialises
+  Duration grace{};                       ///< beyond twice the worst cases above, then it is a failure
+  Duration reply_deadline{};              ///< of one frame
+  Duration exchange{};                    ///< of one healthy frame, for lead()
+  FrequencyOffset frequency_tolerance{};  ///< LF against target
+  Db power_tolerance{};                   ///< OOP against PWR
+  bool trims = false;                     ///< audits bring LF back by FTF, with the output on
+  itla::TrimRule trim{};
 };
 
 class ItlaDriver final : public Driver {
  public:
   explicit ItlaDriver(ItlaProfile profile);
 
-  /// out_of_range: frequency outside the module's band, power outside its limits; unsupported: another device's setpoint.
+  /// out_of_range: frequency outside the plan or the module's band, power outside its limits; device_error: it shall emit, and
+  /// is not the module that was expected; unsupported: another device's setpoint.
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
   void stage(const Setpoint& setpoint) override;
@@ -56,18 +64,18 @@ class ItlaDriver final : public Driver {
  private:
   struct Target {
     TransmitterSetpoint setpoint;
-    std::array<std::uint16_t, itla::kRegisters> wanted{};
+    itla::RegisterCopy::Words wanted{};
   };
+  static constexpr unsigned kTrims = 32;  ///< writes of FTF, an audit
   enum class Purpose : std::uint8_t { none, audit, fire };
 
   Target target_of(const TransmitterSetpoint& setpoint) const;
   void begin(Instant now);
-  itla::State decide() const;
+  itla::State decide();
+  bool wants_fact() const;
   itla::State resolve(itla::State state, Instant now);
   void enter(itla::State state, Instant now);
   std::optional<itla::Request> command() const;
-  std::optional<std::size_t> next_unknown() const;
-  std::optional<std::size_t> next_differing() const;
   bool holds(const itla::Row& row, const itla::Response& response) const;
   void receive(Instant now, const BusReply& reply);
   void receive_failure(Instant now, const BusReply& reply);
@@ -77,15 +85,16 @@ class ItlaDriver final : public Driver {
   void meet_newcomer(Instant now);
   void go_otherwise(Instant now, const itla::Row& row, const itla::Response& response);
   void absorb(Instant now, const itla::Response& response);
-  void absorb_write(std::size_t index, std::uint16_t value);
+  void absorb_write(const itla::Response& response);
+  void absorb_fact(const itla::Response& response);
   void finish_audit();
   void forget();
+  void struggle(std::string sentence);
   void give_up(std::string sentence);
-  std::string expectation(const itla::Row& row, const itla::Response& response) const;
-  Duration limit_of(itla::State state) const;
-  std::optional<Frequency> laser_frequency() const;
-  std::uint16_t value(itla::Register reg) const;
+  std::string expectation(const itla::Row& row, const itla::Response& response, const std::string& waited) const;
+  std::optional<std::size_t> next_differing() const;
   bool agrees_with_target() const;
+  std::optional<std::int16_t> next_trim() const;
   std::string astray() const;
 
   ItlaProfile profile_;
@@ -98,19 +107,27 @@ class ItlaDriver final : public Driver {
   itla::State state_ = itla::State::rest;
   itla::State refused_in_ = itla::State::rest;  ///< where to go on when the error field has been read
   itla::Request asked_;
+  itla::Request refused_;  ///< whose error is being named
   RetryState retry_;
   Instant patience_since_{};
   unsigned rounds_ = 0;    ///< ways back in the table, bounded
   unsigned refusals_ = 0;  ///< CIP and CII answers, bounded
   unsigned meetings_ = 0;  ///< modules that started again and exchanges that failed, bounded
+  unsigned trims_ = 0;     ///< of this audit, bounded
   bool met_ = false;       ///< since begin() and the last failure: the module is the one that we knew
   bool dark_proven_ = false;
   bool lock_proven_ = false;
   std::size_t audit_cursor_ = 0;
-  std::array<std::optional<std::uint16_t>, itla::kRegisters> known_{};
-  bool has_target_ = false;   ///< it was fired once
-  std::string verdict_;       ///< why the fire has failed, while the laser is made dark for it; empty: it has not
-  bool fire_failed_ = false;  ///< stays failed, audits or not, until the next fire()
+  itla::RegisterCopy known_;
+  itla::FactsReader facts_;
+  unsigned fact_group_ = 0;       ///< which an audit reads
+  bool facts_failed_ = false;     ///< in this audit: the rest is for the next
+  bool restart_seen_ = false;     ///< its latch (MRL) was seen set, and not cleared since
+  bool grid_refused_ = false;     ///< its grid register does not do the plan's step
+  std::uint32_t connection_ = 0;  ///< of the bus, that answered last
+  bool has_target_ = false;       ///< it was fired once
+  std::string verdict_;           ///< why the fire has failed, while the laser is made dark for it; empty: it has not
+  bool fire_failed_ = false;      ///< stays failed, audits or not, until the next fire()
   DriverActivity outcome_ = DriverActivity::idle;
   Observation observation_;
 };

@@ -102,7 +102,13 @@ std::string to_string(Register reg) {
     Register reg;
     const char* text;
   };
-  static constexpr std::array<Name, 18> kNames{{{Register::nop, "NOP"},
+  static constexpr std::array<Name, 33> kNames{{{Register::nop, "NOP"},
+                                                {Register::device_type, "DevTyp"},
+                                                {Register::maker, "MFGR"},
+                                                {Register::model, "Model"},
+                                                {Register::serial, "SerNo"},
+                                                {Register::release, "Release"},
+                                                {Register::extended, "AEA-EAR"},
                                                 {Register::status_fatal, "StatusF"},
                                                 {Register::status_warning, "StatusW"},
                                                 {Register::channel, "Channel"},
@@ -114,12 +120,21 @@ std::string to_string(Register reg) {
                                                 {Register::lf1, "LF1"},
                                                 {Register::lf2, "LF2"},
                                                 {Register::oop, "OOP"},
+                                                {Register::trim_max, "FTFR"},
                                                 {Register::opsl, "OPSL"},
                                                 {Register::opsh, "OPSH"},
+                                                {Register::first1, "LFL1"},
+                                                {Register::first2, "LFL2"},
+                                                {Register::last1, "LFH1"},
+                                                {Register::last2, "LFH2"},
+                                                {Register::least_grid, "LGrid"},
                                                 {Register::ftf, "FTF"},
                                                 {Register::grid2, "Grid2"},
                                                 {Register::fcf3, "FCF3"},
-                                                {Register::lf3, "LF3"}}};
+                                                {Register::lf3, "LF3"},
+                                                {Register::first3, "LFL3"},
+                                                {Register::last3, "LFH3"},
+                                                {Register::least_grid2, "LGrid2"}}};
   const char* name = "register";
   for (const Name& row : kNames) {
     name = row.reg == reg ? row.text : name;

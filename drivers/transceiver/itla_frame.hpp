@@ -14,23 +14,38 @@ namespace loom::itla {
 
 enum class Register : std::uint8_t {
   nop = 0x00,
+  device_type = 0x01,  ///< texts: answered with their bytes' count, then read from `extended`
+  maker = 0x02,
+  model = 0x03,
+  serial = 0x04,
+  release = 0x06,
+  extended = 0x0B,  ///< the next two bytes of a text
   status_fatal = 0x20,
   status_warning = 0x21,
   channel = 0x30,
-  power = 0x31,   ///< s16, 0.01 dBm
-  enable = 0x32,  ///< ResEna: bit 3 SENA, bit 1 SR, bit 0 MR
-  grid = 0x34,    ///< s16, 0.1 GHz
-  fcf1 = 0x35,    ///< THz
-  fcf2 = 0x36,    ///< 0.1 GHz
-  lf1 = 0x40,     ///< THz
-  lf2 = 0x41,     ///< 0.1 GHz
-  oop = 0x42,     ///< s16, 0.01 dBm
-  opsl = 0x50,    ///< s16, 0.01 dBm
+  power = 0x31,     ///< s16, 0.01 dBm
+  enable = 0x32,    ///< ResEna: bit 3 SENA, bit 1 SR, bit 0 MR
+  grid = 0x34,      ///< s16, 0.1 GHz
+  fcf1 = 0x35,      ///< THz
+  fcf2 = 0x36,      ///< 0.1 GHz
+  lf1 = 0x40,       ///< THz
+  lf2 = 0x41,       ///< 0.1 GHz
+  oop = 0x42,       ///< s16, 0.01 dBm
+  trim_max = 0x4F,  ///< FTFR, MHz
+  opsl = 0x50,      ///< s16, 0.01 dBm
   opsh = 0x51,
-  ftf = 0x62,    ///< s16, MHz
-  grid2 = 0x66,  ///< MHz
-  fcf3 = 0x67,   ///< MHz
-  lf3 = 0x68,    ///< MHz
+  first1 = 0x52,       ///< lowest frequency of its band: THz
+  first2 = 0x53,       ///< 0.1 GHz
+  last1 = 0x54,        ///< highest: THz
+  last2 = 0x55,        ///< 0.1 GHz
+  least_grid = 0x56,   ///< LGrid, 0.1 GHz
+  ftf = 0x62,          ///< s16, MHz
+  grid2 = 0x66,        ///< MHz
+  fcf3 = 0x67,         ///< MHz
+  lf3 = 0x68,          ///< MHz
+  first3 = 0x69,       ///< MHz
+  last3 = 0x6A,        ///< MHz
+  least_grid2 = 0x6B,  ///< MHz
 };
 
 inline constexpr std::uint16_t kSoftwareEnable = 0x0008;     ///< SENA of ResEna

@@ -10,83 +10,129 @@ namespace loom {
 
 using namespace itla;
 
-std::optional<Frequency> ItlaDriver::laser_frequency() const {
-  if (!known_[index_of(Register::lf1)] || !known_[index_of(Register::lf2)]) {
-    return std::nullopt;
-  }
-  return Frequency{value(Register::lf1) * 1'000'000LL + value(Register::lf2) * 100LL + to_signed(value(Register::lf3))};
+namespace {
+
+FrequencyOffset trim_limit(const ItlaProfile& profile, const Facts& facts) {
+  return facts.trim_max.value_or(profile.frequency_tolerance);
 }
 
-void ItlaDriver::absorb_write(std::size_t index, std::uint16_t written) {
-  known_[index] = written;
-  if (kTable[index].reg == Register::enable) {
-    dark_proven_ = false;
-  }
-  if (kTable[index].tunes) {
-    lock_proven_ = false;
-    if (kTable[index].reg != Register::channel) {
-      known_[index_of(Register::channel)] = 0;  // channels count from 1: it must be written again to start the tuning
-    }
-  }
-}
+}  // namespace
 
 /// Keeps what an answer tells, whatever the procedure makes of it.
 void ItlaDriver::absorb(Instant now, const Response& response) {
-  const std::size_t index = index_of(asked_.reg);
-  if (index >= kRegisters) {
+  if (index_of(asked_.reg) >= kRegisters) {
     return;
   }
   if (asked_.write) {
-    absorb_write(index, asked_.data);
+    absorb_write(response);
     return;
   }
-  known_[index] = response.data;
+  known_.read(asked_.reg, response.data);
   auto* reading = std::get_if<TransmitterObservation>(&observation_.reading);
   if (reading == nullptr) {
     reading = &observation_.reading.emplace<TransmitterObservation>();
   }
   observation_.read_at = now;
   if (asked_.reg == Register::lf3) {  // read last: a frequency is never put together from two readings
-    reading->frequency = laser_frequency().value_or(reading->frequency);
+    reading->frequency = known_.frequency().value_or(reading->frequency);
   }
-  reading->power = Dbm{known_[index_of(Register::oop)] ? to_signed(value(Register::oop)) : reading->power.centi};
-  reading->emitting = (value(Register::enable) & kSoftwareEnable) != 0 || reading->power > kDark;
+  reading->power = Dbm{known_.knows(Register::oop) ? to_signed(known_.value(Register::oop)) : reading->power.centi};
+  reading->emitting = known_.is_enabled() || reading->power > kDark;
   // Latched bits stay after what they tell of is over: a reading says what is.
   const auto present = [this](Register reg, std::uint16_t before) {
-    return known_[index_of(reg)] ? static_cast<std::uint16_t>(value(reg) & kStatusPresent) : before;
+    return known_.knows(reg) ? static_cast<std::uint16_t>(known_.value(reg) & kStatusPresent) : before;
   };
   reading->status_fatal = present(Register::status_fatal, reading->status_fatal);
   reading->status_warning = present(Register::status_warning, reading->status_warning);
-  reading->locked = known_[index_of(Register::status_fatal)].has_value() && (reading->status_fatal & kStatusFrequency) == 0;
+  reading->locked = known_.knows(Register::status_fatal) && (reading->status_fatal & kStatusFrequency) == 0;
+  if (asked_.reg == Register::status_fatal && purpose_ == Purpose::audit) {
+    const bool restarted = (response.data & kStatusRestarted) != 0;
+    if (restarted && !restart_seen_) {
+      facts_.forget();
+      fact_group_ = 0;
+    }
+    restart_seen_ = restarted;
+  }
+}
+
+void ItlaDriver::absorb_write(const Response& response) {
+  const Register reg = asked_.reg;
+  if (reg == Register::ftf && purpose_ == Purpose::audit) {  // in service: what it did is read again
+    ++trims_;
+    for (const Register each : {Register::ftf, Register::status_fatal, Register::lf1, Register::lf2, Register::lf3}) {
+      known_.forget(each);
+    }
+    return;
+  }
+  known_.written(reg, asked_.data);
+  dark_proven_ = dark_proven_ && reg != Register::enable;
+  lock_proven_ = lock_proven_ && !kTable[index_of(reg)].tunes;
+  if (response.data != asked_.data && reg != Register::enable) {
+    known_.forget(reg);  // it took another value, or damage passed for a frame: it is read before it is believed
+  }
+}
+
+/// A refusal: it has no such register, or a text has ended.
+void ItlaDriver::absorb_fact(const Response& response) {
+  if (facts_.next() != asked_ && response.status != Status::execution_error) {
+    return;  // it was asked of a module that may be another now
+  }
+  if (response.status == Status::execution_error) {
+    facts_.absorb_refusal();
+  } else {
+    facts_.absorb(response);
+  }
+  if (facts_.has_serial()) {
+    observation_.identity = identity_of(facts_.facts());
+  }
+  if (facts_.facts().grid && purpose_ == Purpose::fire) {
+    target_ = target_of(target_.setpoint);
+  }
 }
 
 bool ItlaDriver::agrees_with_target() const {
-  const auto frequency = laser_frequency();
+  const auto frequency = known_.frequency();
   const bool on_target = frequency && magnitude(*frequency - centre_of(target_.setpoint.slot)) <= profile_.frequency_tolerance;
-  const int power_error = std::abs(to_signed(value(Register::oop)) - target_.setpoint.power.centi);
-  const bool lit = (value(Register::enable) & kSoftwareEnable) != 0;
-  if (lit && (value(Register::status_fatal) & kStatusFrequency) != 0) {
+  const int power_error = std::abs(to_signed(known_.value(Register::oop)) - target_.setpoint.power.centi);
+  const bool lit = known_.is_enabled();
+  if (lit && (known_.value(Register::status_fatal) & kStatusFrequency) != 0) {
     return false;
   }
-  return on_target && !next_differing() && lit == target_.setpoint.emit &&
-         (lit ? power_error <= profile_.power_tolerance.centi : to_signed(value(Register::oop)) <= kDark.centi);
+  const bool holds_frequency = on_target || (!lit && profile_.tunes != Tunes::dark);  // it has none in the dark
+  return holds_frequency && !next_differing() && lit == target_.setpoint.emit &&
+         (lit ? power_error <= profile_.power_tolerance.centi : to_signed(known_.value(Register::oop)) <= kDark.centi);
+}
+
+/// What FTF is to be set to in service; nothing: it is near enough, or is no business of this audit.
+std::optional<std::int16_t> ItlaDriver::next_trim() const {
+  const bool is_mine = profile_.trims && purpose_ == Purpose::audit && outcome_ == DriverActivity::settled && trims_ < kTrims;
+  const bool restarted = (known_.value(Register::status_fatal) & kStatusRestarted) != 0;
+  if (!is_mine || restarted || !known_.knows(Register::ftf) || !known_.is_lit() || !agrees_with_target()) {
+    return std::nullopt;
+  }
+  const FrequencyOffset error = centre_of(target_.setpoint.slot) - known_.frequency().value_or(Frequency{});
+  return trim_step(profile_.trim, trim_limit(profile_, facts_.facts()), error, to_signed(known_.value(Register::ftf)),
+                   trims_ > 0);
 }
 
 /// "emits at 193.12000 THz, 20.000 GHz off 193.10000 THz, and says FFREQ"; empty: it does not, or shall not.
 std::string ItlaDriver::astray() const {
-  const bool lit = (value(Register::enable) & kSoftwareEnable) != 0 && to_signed(value(Register::oop)) > kDark.centi;
-  const auto frequency = laser_frequency();
-  if (!has_target_ || !lit || !frequency) {
+  const auto frequency = known_.frequency();
+  if (!has_target_ || !known_.is_lit() || !frequency) {
     return {};
   }
   const Frequency wanted = centre_of(target_.setpoint.slot);
-  const bool unlocked = (value(Register::status_fatal) & kStatusFrequency) != 0;
+  const bool unlocked = (known_.value(Register::status_fatal) & kStatusFrequency) != 0;
   const FrequencyOffset off = magnitude(*frequency - wanted);
-  if (!unlocked && off <= profile_.frequency_tolerance) {
-    return {};
+  const std::string distance = format_text("{}.{:03d} GHz off {}", off.mhz / 1'000, off.mhz % 1'000, to_string(wanted));
+  if (unlocked || off > profile_.frequency_tolerance) {
+    return format_text("emits at {}, {}{}", to_string(*frequency), distance, unlocked ? ", and says FFREQ" : "");
   }
-  return format_text("emits at {}, {}.{:03d} GHz off {}{}", to_string(*frequency), off.mhz / 1'000, off.mhz % 1'000,
-                     to_string(wanted), unlocked ? ", and says FFREQ" : "");
+  if (profile_.trims && off > profile_.trim.threshold) {
+    return format_text("{}, and its fine tuning (FTF) ended at {} MHz, limit {} MHz", distance,
+                       to_signed(known_.value(Register::ftf)), trim_limit(profile_, facts_.facts()).mhz);
+  }
+  return {};
 }
 
 /// What was proven stays settled only while read-back agrees with it.
@@ -94,12 +140,14 @@ void ItlaDriver::finish_audit() {
   if (fire_failed_) {
     return;
   }
-  if (const std::string sentence = astray(); !sentence.empty()) {
+  const std::string stranger = facts_.stranger();
+  if (const std::string sentence = stranger.empty() ? astray() : stranger; !sentence.empty()) {
     observation_.fault = format_text("{}: {}", profile_.name, sentence);
   }
-  observation_.health = (value(Register::status_fatal) & kStatusFatal) != 0 ? DeviceHealth::failed : DeviceHealth::ready;
-  const bool restarted = (value(Register::status_fatal) & kStatusRestarted) != 0;
-  const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target() && !restarted;
+  const bool is_broken = !stranger.empty() || (known_.value(Register::status_fatal) & kStatusFatal) != 0;
+  observation_.health = is_broken ? DeviceHealth::failed : DeviceHealth::ready;
+  const bool restarted = (known_.value(Register::status_fatal) & kStatusRestarted) != 0;
+  const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target() && !restarted && stranger.empty();
   lock_proven_ = lock_proven_ && still_settled;
   if (outcome_ == DriverActivity::settled && !still_settled) {
     forget();  // somebody else was here: no remembered setting is believed, the next fire() reads all before it writes

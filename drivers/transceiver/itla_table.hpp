@@ -24,6 +24,7 @@ enum class State : std::uint8_t {
   meet,    ///< is it the module that we knew, or did it start again since?
   acknowledge,
   survey,
+  introduce,  ///< who is it, and what can it do?
   cut,
   prove_cut,
   prove_dark,
@@ -41,6 +42,8 @@ enum class State : std::uint8_t {
   prove_lit_thz,
   prove_lit_ghz,
   prove_lit_mhz,
+  trim,  ///< by an audit, in service
+  trim_settle,
   name_error,
   proven,  ///< no order of its own
 };
@@ -80,7 +83,16 @@ constexpr std::size_t index_of(Register reg) {
   return kTable.size();
 }
 
-enum class Ask : std::uint8_t { read, read_unknown, write_differing, write_dark, write_lit, clear_latches };
+enum class Ask : std::uint8_t {
+  read,
+  read_unknown,
+  read_fact,
+  write_differing,
+  write_dark,
+  write_lit,
+  write_trim,
+  clear_latches
+};
 enum class Must : std::uint8_t {
   be_answered,
   be_no_newcomer,
@@ -106,11 +118,12 @@ struct Row {
 };
 
 // clang-format off
-inline constexpr std::array<Row, 20> kProcedure{{
+inline constexpr std::array<Row, 23> kProcedure{{
     // state              asks                  register                must hold           then                    otherwise           patient
     {State::meet,         Ask::read,            Register::status_fatal, Must::be_no_newcomer, State::decide,        State::acknowledge, false},
     {State::acknowledge,  Ask::clear_latches,   Register::status_fatal, Must::be_answered,  State::meet,            State::meet,        false},
     {State::survey,       Ask::read_unknown,    Register::enable,       Must::be_answered,  State::decide,          State::survey,      false},
+    {State::introduce,    Ask::read_fact,       Register::serial,       Must::be_answered,  State::decide,          State::introduce,   false},
     {State::cut,          Ask::write_dark,      Register::enable,       Must::be_answered,  State::prove_cut,       State::cut,         false},
     {State::prove_cut,    Ask::read,            Register::enable,       Must::be_off,       State::prove_dark,      State::cut,         false},
     {State::prove_dark,   Ask::read,            Register::oop,          Must::be_dark,      State::decide,          State::prove_dark,  true},
@@ -127,6 +140,8 @@ inline constexpr std::array<Row, 20> kProcedure{{
     {State::prove_lit_thz, Ask::read,           Register::lf1,          Must::be_answered,  State::prove_lit_ghz,   State::prove_still_locked, true},
     {State::prove_lit_ghz, Ask::read,           Register::lf2,          Must::be_answered,  State::prove_lit_mhz,   State::prove_still_locked, true},
     {State::prove_lit_mhz, Ask::read,           Register::lf3,          Must::be_on_target, State::prove_power,     State::prove_still_locked, true},
+    {State::trim,         Ask::write_trim,      Register::ftf,          Must::be_answered,  State::trim_settle,     State::trim,        false},
+    {State::trim_settle,  Ask::read,            Register::nop,          Must::be_idle,      State::decide,          State::trim_settle, true},
     {State::name_error,   Ask::read,            Register::nop,          Must::be_answered,  State::decide,          State::name_error,  false},
 }};
 // clang-format on

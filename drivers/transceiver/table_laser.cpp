@@ -25,6 +25,8 @@ constexpr ProcedureRow<TableLaserState> kTable[] = {
     {TableLaserState::cut, Exchange::moves, TableLaserState::decide, TableLaserState::decide},
     {TableLaserState::read, Exchange::asks, TableLaserState::decide, TableLaserState::read},
     {TableLaserState::write, Exchange::moves, TableLaserState::decide, TableLaserState::decide},
+    {TableLaserState::load, Exchange::moves, TableLaserState::decide, TableLaserState::decide},
+    {TableLaserState::trigger, Exchange::moves, TableLaserState::decide, TableLaserState::decide},
 };
 
 }  // namespace
@@ -65,7 +67,7 @@ std::vector<TableLaserWords> TableLaserDriver::held_by(const Setpoint& setpoint)
 void TableLaserDriver::begin() {
   rounds_ = 0;
   const bool is_shut = is_read_ && !held().gate;
-  is_cut_ = operation_.is_audit() || target_.front().gate || is_shut;
+  is_cut_ = !operation_.is_fire() || target_.front().gate || is_shut;
   is_read_ = false;
 }
 
@@ -81,6 +83,9 @@ TableLaserState TableLaserDriver::decide(Instant now) {
   if (!is_read_) {
     return TableLaserState::read;
   }
+  if (operation_.is_preparation()) {
+    return waiting() == to_load() || ++rounds_ > kRounds ? TableLaserState::rest : TableLaserState::load;
+  }
   const Lack lack = operation_.is_audit() ? Lack::nothing : this->lack();
   if (lack == Lack::nothing || lack == Lack::health) {
     return TableLaserState::rest;
@@ -89,11 +94,15 @@ TableLaserState TableLaserDriver::decide(Instant now) {
     patience_since_ = now;
   }
   if (lack == Lack::words) {
-    return ++rounds_ <= kRounds ? TableLaserState::write : TableLaserState::rest;
+    const bool waits = profile_.has_trigger && waiting() == target_.front();
+    return ++rounds_ > kRounds ? TableLaserState::rest : waits ? TableLaserState::trigger : TableLaserState::write;
   }
   rounds_ = std::max(rounds_, 1U);
   if (now >= patience_since_ + patience()) {
     return TableLaserState::rest;
+  }
+  if (const Duration waited = now - patience_since_; waited > profile_.settle_max) {
+    operation_.struggle(format_text("{}: {}; {} have gone by", profile_.name, sentence_of(lack), describe(waited)));
   }
   // It moves within a microsecond or not at all: the longer that it has not, the less often it is asked.
   retry_.pause_until(now + std::max<Duration>(profile_.settle_max / 4, (now - patience_since_) / 4));
@@ -101,6 +110,14 @@ TableLaserState TableLaserDriver::decide(Instant now) {
 }
 
 void TableLaserDriver::conclude() {
+  if (operation_.is_preparation()) {
+    if (waiting() == to_load()) {
+      operation_.finish(true, operation_.observation().health);
+    } else {
+      give_up(format_text("what waits for its trigger does not read back as written, {} times", kRounds));
+    }
+    return;
+  }
   Lack lack = target_.empty() ? Lack::words : this->lack();
   if (lack == Lack::tuning && !target_.front().gate) {
     lack = Lack::nothing;  // dark is what counts; it is asked again before it is lit
@@ -120,16 +137,32 @@ decltype(Transaction::order) TableLaserDriver::order() const {
   } else if (state_ == TableLaserState::write) {
     const TableLaserWords& wanted = target_.front();
     registers.values = {to_word(wanted.gate ? 1 : 0), wanted.channel, to_word(wanted.power)};
+  } else if (state_ == TableLaserState::load) {
+    const TableLaserWords next = to_load();
+    registers.address = static_cast<std::uint16_t>(Register::next_gate);
+    registers.values = {to_word(next.gate ? 1 : 0), next.channel, to_word(next.power)};
+  } else if (state_ == TableLaserState::trigger) {
+    registers.address = static_cast<std::uint16_t>(Register::trigger);
+    registers.values = {1};
   } else {
-    registers.count = table_laser::kWords;
+    registers.count = profile_.word_count();
   }
   return registers;
 }
 
 std::string TableLaserDriver::question() const {
-  return state_ == TableLaserState::cut     ? "write of the gate"
-         : state_ == TableLaserState::write ? "write of gate, channel and power"
-                                            : format_text("read of registers 0 to {}", table_laser::kWords - 1);
+  switch (state_) {
+    case TableLaserState::cut:
+      return "write of the gate";
+    case TableLaserState::write:
+      return "write of gate, channel and power";
+    case TableLaserState::load:
+      return "write of what waits for its trigger";
+    case TableLaserState::trigger:
+      return "write of its trigger";
+    default:
+      return format_text("read of registers 0 to {}", profile_.word_count() - 1);
+  }
 }
 
 Answer TableLaserDriver::absorb(Instant now, const BusReply& reply) {
@@ -138,7 +171,7 @@ Answer TableLaserDriver::absorb(Instant now, const BusReply& reply) {
     is_cut_ = true;
     return Answer::understood;
   }
-  if (reply.words.size() != words_.size()) {
+  if (reply.words.size() != profile_.word_count()) {
     return Answer::none;
   }
   std::ranges::copy(reply.words, words_.begin());
@@ -158,7 +191,7 @@ Answer TableLaserDriver::absorb(Instant now, const BusReply& reply) {
 }
 
 std::string TableLaserDriver::misread(const BusReply& reply) const {
-  return format_text("{} words where {} were asked", reply.words.size(), words_.size());
+  return format_text("{} words where {} were asked", reply.words.size(), profile_.word_count());
 }
 
 /// Even where the answer of a write is lost it may have been obeyed.
@@ -166,6 +199,20 @@ void TableLaserDriver::mark_uncertain(Instant, const BusReply&) { is_read_ = is_
 
 TableLaserWords TableLaserDriver::held() const {
   return {word(Register::gate) != 0, word(Register::channel), to_signed(word(Register::power))};
+}
+
+TableLaserWords TableLaserDriver::waiting() const {
+  return {word(Register::next_gate) != 0, word(Register::next_channel), to_signed(word(Register::next_power))};
+}
+
+void TableLaserDriver::ask_prepare(bool withdraws) {
+  withdraws_ = withdraws;
+  operation_.ask_prepare();
+}
+
+/// Withdrawn: nothing waits.
+TableLaserWords TableLaserDriver::to_load() const {
+  return withdraws_ || staged_.empty() ? TableLaserWords{} : staged_.front();
 }
 
 TableLaserDriver::Lack TableLaserDriver::lack() const {
@@ -240,13 +287,23 @@ TableLaserProfile table_laser_profile(const Fabric& fabric, const Device& device
   profile.power_min = transmitter->launch_power - Db{500};  // adjustment range of the module [K]
   profile.power_max = transmitter->launch_power + Db{300};
   profile.settle_max = transmitter->retune_max + transmitter->blank_max;
+  profile.has_trigger = DeviceProfileView(kTableLaser.model.keys, device.profile).flag("trigger");
   return profile;
 }
 
-constinit const DriverModel kTableLaser{{"table_laser", DeviceRole::transmitter,
-                                         "tunable laser set by an index into its table (sampled gratings), registers of words"},
-                                        [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
-                                          return std::make_unique<TableLaserDriver>(table_laser_profile(fabric, device));
-                                        }};
+namespace {
+
+constexpr std::array kKeys{
+    ProfileKey{"trigger", FlagKey{false},
+               "it holds the next channel ready and switches to it by a word, or by an edge at its trigger input"}};
+
+}  // namespace
+
+constinit const DriverModel kTableLaser{
+    {"table_laser", DeviceRole::transmitter,
+     "tunable laser set by an index into its table (sampled gratings), registers of words", kKeys, nullptr, kRegisterSchemes},
+    [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
+      return std::make_unique<TableLaserDriver>(table_laser_profile(fabric, device));
+    }};
 
 }  // namespace loom

@@ -22,6 +22,8 @@ struct TableLaserProfile : DeviceProfile {
     grace = std::chrono::milliseconds{10};           // beyond twice settle_max, then it is a failure [K]
     reply_deadline = std::chrono::milliseconds{10};  // of a register file that is near [K]
   }
+  bool has_trigger = false;
+  std::uint16_t word_count() const { return has_trigger ? table_laser::kWordsWithTrigger : table_laser::kWords; }
   ChannelPlan channels;  ///< of its table: index i is channel i - 1
   bool tunable = true;
   Dbm power_min{-500};
@@ -38,7 +40,7 @@ struct TableLaserWords {
   bool operator==(const TableLaserWords&) const = default;
 };
 
-enum class TableLaserState : std::uint8_t { rest, decide, cut, read, write };
+enum class TableLaserState : std::uint8_t { rest, decide, cut, read, write, load, trigger };
 
 class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLaserState, TableLaserWords> {
  public:
@@ -47,6 +49,11 @@ class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLas
   /// out_of_range: a frequency that is not in its table, power outside its limits; unsupported: another device's setpoint.
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
+  /// With a trigger: what waits in the module is switched to by one word, or by an edge that this program knows nothing of.
+  bool can_prepare() const override { return profile_.has_trigger; }
+  void prepare() override { ask_prepare(false); }
+  bool preparation_failed() const override { return operation_.preparation_failed(); }
+  void withdraw() override { ask_prepare(true); }
 
  private:
   std::vector<TableLaserWords> held_by(const Setpoint& setpoint) const override;
@@ -61,6 +68,9 @@ class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLas
 
   std::uint16_t word(table_laser::Register address) const { return words_[static_cast<std::size_t>(address)]; }
   TableLaserWords held() const;
+  TableLaserWords waiting() const;
+  void ask_prepare(bool withdraws);
+  TableLaserWords to_load() const;
   /// What the module lacks of the target.
   enum class Lack : std::uint8_t { nothing, words, health, darkness, tuning, light, frequency, power };
   Lack lack() const;
@@ -68,9 +78,10 @@ class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLas
   std::string sentence_of(Lack lack) const;
   TableLaserState decide(Instant now);
 
-  std::array<std::uint16_t, table_laser::kWords> words_{};
+  std::array<std::uint16_t, table_laser::kWordsWithTrigger> words_{};
   bool is_cut_ = false;       ///< the gate was ordered shut, and the order answered, since this fire began
   bool is_read_ = false;      ///< since the procedure began and since the last write
+  bool withdraws_ = false;    ///< the preparation asked for takes the last one back
   unsigned rounds_ = 0;       ///< of writing, of this fire, bounded
   Instant patience_since_{};  ///< it was told, or found to have been told, what it shall do
 };

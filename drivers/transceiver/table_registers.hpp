@@ -6,7 +6,10 @@
 
 namespace loom::table_laser {
 
-/// Word addresses. The first three are written and read, as one block; the others are read only.
+/// Word addresses. The first three are written and read, as one block; the next three are read only. Modules with a trigger
+/// have four more: a block like the first that nothing shows, and a word that is written to have it taken over, as an edge at
+/// their trigger input does. What waits is dropped when it is taken, and whenever the gate is ordered shut: no edge lights a
+/// laser that somebody made dark.
 enum class Register : std::uint16_t {
   gate = 0,             ///< 1: emits while it is tuned
   channel = 1,          ///< index into its table, from 1 on; 0: none
@@ -14,9 +17,14 @@ enum class Register : std::uint16_t {
   status = 3,           ///< Status bits
   frequency_error = 4,  ///< against the channel's frequency, MHz, signed
   output_power = 5,     ///< 0.01 dBm, signed; -40 dBm or less: no light
+  next_gate = 6,
+  next_channel = 7,  ///< 0: nothing waits
+  next_power = 8,
+  trigger = 9,  ///< 1, written: take over what waits; reads 0
 };
 inline constexpr std::uint16_t kWritable = 3;
 inline constexpr std::uint16_t kWords = 6;
+inline constexpr std::uint16_t kWordsWithTrigger = 10;
 
 /// Of Register::status.
 inline constexpr std::uint16_t kTuned = 1;     ///< currents and gate stand as ordered, and the wavelength locker holds

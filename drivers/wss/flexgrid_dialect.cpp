@@ -115,11 +115,6 @@ constexpr std::array<std::string_view, 4> kErrors{"CER", "AER", "RER", "VER"};
 
 }  // namespace
 
-PortMap port_map_of(PortNumber inputs, PortNumber outputs) {
-  LOOM_ASSERT(inputs <= 1 || outputs <= 1);
-  return inputs <= 1 ? PortMap::by_output : PortMap::by_input;
-}
-
 bool overlap(const Channel& a, const Channel& b) { return a.first <= b.last && b.first <= a.last; }
 
 Channel channel_of(const Dialect& dialect, FrequencySlot slot) {
@@ -150,8 +145,7 @@ std::optional<FrequencySlot> slot_of(const Dialect& dialect, const Channel& chan
 }
 
 PortSetting setting_of(const Dialect& dialect, const WssRoute& route) {
-  const std::uint16_t port = dialect.map == PortMap::by_input ? route.input : route.output;
-  return {static_cast<std::uint16_t>(port + 1), (route.attenuation.centi + 5) / 10};
+  return {port_of(dialect.map, route), (route.attenuation.centi + 5) / 10};
 }
 
 std::optional<WssRoute> route_of(const Dialect& dialect, const Channel& channel, const PortSetting& setting) {
@@ -159,9 +153,9 @@ std::optional<WssRoute> route_of(const Dialect& dialect, const Channel& channel,
   if (!slot || setting.port == kBlockedPort || setting.port == 0) {
     return std::nullopt;
   }
-  const auto port = static_cast<std::uint16_t>(setting.port - 1);
-  const bool by_input = dialect.map == PortMap::by_input;
-  return WssRoute{*slot, by_input ? port : std::uint16_t{0}, by_input ? std::uint16_t{0} : port, Db{setting.tenths * 10}};
+  WssRoute route = route_at(dialect.map, *slot, setting.port);
+  route.attenuation = Db{setting.tenths * 10};
+  return route;
 }
 
 std::string write_grid(const Dialect& dialect, std::span<const Channel> channels) {

@@ -23,6 +23,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
+#include "drivers/wss/wss_routes.hpp"
 
 namespace loom::flexgrid {
 
@@ -32,7 +33,8 @@ inline constexpr std::int32_t kCoarseSlices = 386;  ///< of 12.5 GHz
 inline constexpr std::uint16_t kBlockedPort = 99;
 inline constexpr std::int32_t kBlockedTenths = 999;  ///< 99.9 dB
 
-enum class PortMap : std::uint8_t { by_output, by_input };
+using loom::port_map_of;
+using loom::PortMap;
 
 struct Dialect {
   PortMap map = PortMap::by_output;
@@ -40,9 +42,6 @@ struct Dialect {
   std::int32_t slices = kSlices;  ///< that the device counts: kSlices or kCoarseSlices
   Db attenuation_max{1500};
 };
-
-/// Precondition: one of them is 1 (fabric files with anything else are refused).
-PortMap port_map_of(PortNumber inputs, PortNumber outputs);
 
 /// Inclusive slices of 6.25 GHz from 1.
 struct Channel {

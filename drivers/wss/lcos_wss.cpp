@@ -23,10 +23,6 @@ constexpr std::size_t kShown = 40;  ///< characters of a line in a sentence
 constexpr std::array<std::string_view, 4> kWhoAreYou{"SNO?", "HWR?", "FWR?", "SUS?"};
 constexpr Channel kBeyondCoarse{flexgrid::kCoarseSlices + 1, flexgrid::kCoarseSlices + 1};
 
-std::string name_of(FrequencySlot slot) { return format_text("slot n={} m={}", slot.n, slot.m); }
-
-std::string decibel(std::int32_t centi) { return format_text("{}.{} dB", centi / 100, centi % 100 / 10); }
-
 constexpr ProcedureRow<WssState> kTable[] = {
     // state                        exchange         then              uncertain
     {WssState::rest, Exchange::none, WssState::rest, WssState::rest},
@@ -70,42 +66,14 @@ Result<void> LcosWssDriver::check_route(const WssRoute& route) const {
     return fail(ErrorCode::out_of_range, format_text("{}its edges do not lie on this device's slices of 12.5 GHz", where));
   }
   if (route.attenuation.centi < 0 || route.attenuation > dialect.attenuation_max) {
-    return fail(ErrorCode::out_of_range, format_text("{}attenuation {}, limit {}", where, decibel(route.attenuation.centi),
-                                                     decibel(dialect.attenuation_max.centi)));
-  }
-  return {};
-}
-
-/// Two routes need different spectrum: the device has one channel for both.
-static Result<void> check_pair(const std::string& device, const WssRoute& a, const WssRoute& b) {
-  if (overlaps(a.slot, b.slot)) {
-    return fail(ErrorCode::conflict, format_text("{}: {} (input {}, output {}) overlaps {} (input {}, output {})", device,
-                                                 name_of(a.slot), a.input, a.output, name_of(b.slot), b.input, b.output));
+    return fail(ErrorCode::out_of_range, format_text("{}attenuation {}, limit {}", where, decibel_of(route.attenuation.centi),
+                                                     decibel_of(dialect.attenuation_max.centi)));
   }
   return {};
 }
 
 Result<void> LcosWssDriver::check(const Setpoint& setpoint) const {
-  const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
-  if (wss == nullptr) {
-    return fail(ErrorCode::unsupported, profile_.name + ": a WSS takes routes only");
-  }
-  const auto& routes = wss->routes;
-  if (routes.size() > limits::kWssRoutes) {
-    return fail(ErrorCode::out_of_range,
-                format_text("{}: {} routes, limit {}", profile_.name, routes.size(), limits::kWssRoutes));
-  }
-  for (std::size_t i = 0; i < routes.size(); ++i) {
-    LOOM_TRY(check_route(routes[i]));
-    if (i > 0 && std::pair(routes[i - 1].slot.n, routes[i - 1].input) >= std::pair(routes[i].slot.n, routes[i].input)) {
-      return fail(ErrorCode::invalid_argument, format_text("{} {}: routes must ascend by (slot, input) and come once",
-                                                           profile_.name, name_of(routes[i].slot)));
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      LOOM_TRY(check_pair(profile_.name, routes[j], routes[i]));
-    }
-  }
-  return {};
+  return check_routes(profile_.name, setpoint, [this](const WssRoute& route) { return check_route(route); });
 }
 
 Duration LcosWssDriver::lead(const Setpoint&) const { return 10 * profile_.exchange + profile_.settle_max; }
@@ -499,24 +467,14 @@ WssProfile wss_profile(const Fabric& fabric, const Device& device) {
 
 namespace {
 
-constexpr std::array kKeys{ProfileKey{
-    "ignored_status", IntegerKey{0, 0, 65'535}, "bits of the operation status (OSS?) that mean no trouble on this device"}};
-
-/// The dialect has one common port; its channels name ports of the other side only.
-std::string refuse(const Fabric& fabric, const Device& device) {
-  const Element& element = fabric.element(device.elements.front());
-  return element.inputs <= 1 || element.outputs <= 1
-             ? std::string{}
-             : format_text("'{}' has {} inputs and {} outputs; a device of kind wss has one common port: expected one input or "
-                           "one output (write an N x M switch as N of 1 x M before a coupler)",
-                           element.name, element.inputs, element.outputs);
-}
+constexpr std::array kKeys{ProfileKey{"ignored_status", IntegerKey{0, 0, 65'535},
+                                      "bits of the operation status (OSS?) that mean no trouble on this device"}};
 
 }  // namespace
 
 constinit const DriverModel kLcosWss{
     {"wss", DeviceRole::wavelength_switch, "LCoS wavelength-selective switch, flexible-grid ASCII over TCP or a serial line",
-     kKeys, refuse},
+     kKeys, refuse_two_sides, kStreamSchemes},
     [](const Fabric& fabric, const Device& device) -> std::unique_ptr<Driver> {
       return std::make_unique<LcosWssDriver>(wss_profile(fabric, device));
     }};

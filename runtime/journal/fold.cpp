@@ -28,12 +28,12 @@ void fold_bytes(Digest& digest, std::span<const std::uint8_t> bytes) {
 }
 
 void fold_request(Digest& digest, const Registers& order) {
-  digest.add(std::uint64_t{order.address} << 16 | order.count);
+  digest.add(std::uint64_t{order.is_input} << 32 | std::uint64_t{order.address} << 16 | order.count);
   fold_words(digest, order.values);
 }
 
 void fold_request(Digest& digest, const BytesAt& order) {
-  digest.add(std::uint64_t{order.offset} << 16 | order.count);
+  digest.add(word_of(order.layout) << 48 | std::uint64_t{order.offset} << 16 | order.count);
   fold_bytes(digest, order.values);
 }
 
@@ -41,6 +41,9 @@ void fold_request(Digest& digest, const Frame& order) {
   fold_bytes(digest, order.request);
   digest.add(order.reply_bytes);
   digest.add(order.terminator);
+  if (!order.answers.empty()) {
+    digest.add(order.answers);
+  }
 }
 
 void fold_event(Digest& digest, const Started& event) {
@@ -113,10 +116,17 @@ void fold_event(Digest& digest, const TrafficReceived& event) {
   }
 }
 
+void fold_event(Digest& digest, const ClockJudged& event) {
+  digest.add(event.problem ? 1U : 0U);
+  digest.add(event.problem ? std::string_view(event.problem->message) : std::string_view{});
+}
+
+void fold_event(Digest& digest, const PeersListen& event) { digest.add(event.endpoint); }
+
 void fold_event(Digest& digest, const TrainingReady& event) { digest.add(event.iteration << 1 | (event.is_unsent ? 1U : 0U)); }
 
 // Tags of effects; events have theirs by index, below these. 64 and 68 are the host's, for Send and Append.
-enum Tag : std::uint64_t { set_timer = 65, cancel_timer, transact, make_plan = 69, raise_alarm, tell_training };
+enum Tag : std::uint64_t { set_timer = 65, cancel_timer, transact, make_plan = 69, raise_alarm, tell_training, learn_peers };
 
 }  // namespace
 
@@ -176,6 +186,9 @@ void fold(Digest& digest, const MakePlan& effect) {
   digest.add(effect.request->algorithm);
   for (const UnusableDevice& unusable : effect.request->unusable) {
     digest.add(std::uint64_t{unusable.device.value} << 1 | (unusable.holds ? 1U : 0U));
+    for (const CrossConnect occupied : unusable.occupied) {
+      digest.add(std::uint64_t{occupied.input} << 16 | occupied.output);
+    }
   }
 }
 
@@ -190,6 +203,14 @@ void fold(Digest& digest, const TellTraining& effect) {
   digest.add(word_of(effect.word.what));
   digest.add(effect.word.iteration);
   digest.add(word_of(std::int64_t{ns_of(effect.word.at)}));
+}
+
+void fold(Digest& digest, const LearnPeers& effect) {
+  digest.add(Tag::learn_peers);
+  for (const PeerAddress& peer : effect.peers) {
+    digest.add(peer.node.value);
+    digest.add(peer.endpoint);
+  }
 }
 
 }  // namespace loom

@@ -24,5 +24,6 @@ void fold(Digest& digest, const Transact& effect);
 void fold(Digest& digest, const MakePlan& effect);
 void fold(Digest& digest, const RaiseAlarm& effect);
 void fold(Digest& digest, const TellTraining& effect);
+void fold(Digest& digest, const LearnPeers& effect);
 
 }  // namespace loom

@@ -19,6 +19,18 @@ void add_metrics(MetricList& list, const LoopCounters& loop) {
              in_seconds(loop.exact_lateness_max));
 }
 
+void add_metrics(MetricList& list, const ClockCounters& clock) {
+  list.gauge("lightloom_clock_is_tai", "1: instants are of this host's TAI; 0: of its monotonic clock.", clock.is_tai ? 1 : 0);
+  list.gauge("lightloom_clock_synchronised", "1: this host's clock may time a commit; 0: it lost its synchronisation.",
+             clock.is_good ? 1 : 0);
+  if (clock.is_tai) {
+    list.gauge("lightloom_clock_max_error_seconds", "How far the kernel says that its clock may be off at most (maxerror).",
+               in_seconds(clock.max_error));
+    list.gauge("lightloom_clock_tai_offset_seconds", "TAI minus UTC, as the kernel has it.", clock.offset_seconds);
+    list.counter("lightloom_clock_losses_total", "Times that this host's clock lost its synchronisation.", clock.losses);
+  }
+}
+
 void add_metrics(MetricList& list, const HostCounters& hosts) {
   list.counter("lightloom_events_total", "Events that step machines were given.", hosts.events);
   list.counter("lightloom_effects_total", "Effects that step machines asked for.", hosts.effects);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/messages/metric.hpp"
+#include "runtime/clock_watch.hpp"
 #include "runtime/host.hpp"
 #include "runtime/journal/journal_file.hpp"
 #include "runtime/lanes.hpp"
@@ -14,6 +15,7 @@ namespace loom {
 /// `program`: "lightloomd"; the version is the build's.
 void add_build_info(MetricList& list, const std::string& program);
 void add_metrics(MetricList& list, const LoopCounters& loop);
+void add_metrics(MetricList& list, const ClockCounters& clock);
 /// Of all hosts of the process: see sum().
 void add_metrics(MetricList& list, const HostCounters& hosts);
 /// Of all lanes of the process.

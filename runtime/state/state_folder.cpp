@@ -30,25 +30,43 @@ Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role,
 
 }  // namespace
 
-NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process) {
-  const std::uint64_t nodes = scenario.fabric->nodes.size();
-  const std::uint64_t processes = scenario.agents.processes;
-  // Node i belongs to process i * processes / nodes, so process p begins at the first i with i * processes >= p * nodes.
-  const auto first_of = [&](std::uint64_t p) { return static_cast<std::uint32_t>((p * nodes + processes - 1) / processes); };
-  return {first_of(process), first_of(process + 1ULL)};
-}
 
 Result<void> StateFolder::make_keys(const Scenario& scenario) const {
   LOOM_TRY(load_or_generate_keys(controller_key()));
+  std::string hosts_text;
+  for (std::size_t process = 0; process < scenario.agents.hosts.size(); ++process) {
+    hosts_text += format_text("{} {}\n", process, scenario.agents.hosts[process].name);
+  }
+  if (!hosts_text.empty()) {
+    LOOM_TRY(write_whole_file({hosts(), hosts_text, 0600, true}));
+  }
   return change_keyring(keyring(), [&](Keyring& keyring) -> Result<void> {
     LOOM_TRY(grant_key(keyring, operator_key(), Role::admin, "operator", {}));
     for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-      const NodeSpan span = nodes_of_process(scenario, process);
-      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, format_text("agents-{}", process),
-                         {{NodeId{span.first}, NodeId{span.end - 1}}}));
+      std::vector<NodeRange> nodes;
+      for (const NodeSpan& span : spans_of_process(scenario, process)) {
+        nodes.push_back({NodeId{span.first}, NodeId{span.end - 1}});
+      }
+      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, format_text("agents-{}", process), std::move(nodes)));
     }
     return {};
   });
+}
+
+Result<std::uint32_t> process_of(const StateFolder& files, const std::string& host) {
+  std::ifstream file(files.hosts());
+  std::uint32_t process = 0;
+  std::string known;
+  for (std::string name; file >> process >> name;) {
+    if (name == host) {
+      return process;
+    }
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  return fail(ErrorCode::not_found,
+              known.empty() ? format_text("{} names no host; keys were not made for a scenario with hosts", files.hosts())
+                            : format_text("no host is called '{}'; there are: {}", host, known),
+              "loom keys generate SCENARIO");
 }
 
 Result<void> StateFolder::write_start(Instant at) const {

@@ -23,6 +23,8 @@ class StateFolder {
   std::string operator_key() const { return keys() + "/operator"; }
   std::string agents_key(std::uint32_t process) const { return format_text("{}/agents-{}", keys(), process); }
   std::string keyring() const { return keys() + "/keyring"; }
+  /// Which host has which agent process: a line each, `PROCESS NAME`. Only where the scenario has hosts.
+  std::string hosts() const { return keys() + "/hosts"; }
   std::string controller_journal() const { return state_ + "/controller.db"; }
   std::string agents_journal(std::uint32_t process) const { return format_text("{}/agents-{}.db", state_, process); }
   std::string light_log(std::uint32_t process) const { return format_text("{}/agents-{}.light", state_, process); }
@@ -60,12 +62,7 @@ class StateFolder {
   std::string state_;
 };
 
-struct NodeSpan {
-  std::uint32_t first = 0;
-  std::uint32_t end = 0;  ///< exclusive
-};
-
-/// The nodes that one agent process hosts.
-NodeSpan nodes_of_process(const Scenario& scenario, std::uint32_t process);
+/// The agent process of a host, as make_keys() noted it. Errors: not_found, naming the hosts that are known.
+Result<std::uint32_t> process_of(const StateFolder& files, const std::string& host);
 
 }  // namespace loom

@@ -1,61 +1,27 @@
-// Registers and resonances of a simulated heater bank: P = V^2 / R, one thermal time constant, told in few steps.
+// Registers and resonances of a simulated heater bank.
 #include "sim_backend/devices/heater_model.hpp"
-
-#include <array>
-#include <cmath>
 
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
 namespace {
 
-/// exp(-t) told in steps: from `time` (hundredths of a time constant) on, this part (thousandths) of the way is still to go.
-struct Decay {
-  std::int64_t time;
-  std::int64_t remaining;
-};
-constexpr std::array<Decay, 7> kDecay{{{0, 880}, {25, 610}, {75, 330}, {150, 140}, {250, 40}, {400, 10}, {600, 0}}};
-
+constexpr std::uint8_t kIllegalFunction = 1;
 constexpr std::uint8_t kIllegalAddress = 2;
 constexpr std::uint8_t kIllegalValue = 3;
 constexpr std::uint8_t kDeviceFailure = 4;
 constexpr std::uint8_t kBusy = 6;
 
-Instant step_of(Instant begin, Duration time_constant, const Decay& decay) {
-  return begin + Duration{time_constant.count() * decay.time / 100};
-}
-
-Frequency heated(const RingFilter& filter, std::uint16_t millivolts) {
-  const double volt = millivolts * 1e-3;
-  const double milliwatt = volt * volt / filter.heater_ohm * 1e3;
-  return {filter.cold_resonance.mhz - std::llround(milliwatt * filter.mhz_per_milliwatt)};
+/// All of `count` registers from `address` on lie within `size` of them from `base` on.
+bool lies_in(std::size_t address, std::size_t count, std::size_t base, std::size_t size) {
+  return address >= base && address + count <= base + size;
 }
 
 }  // namespace
 
-HeaterModel::HeaterModel(const Device& device, std::vector<RingFilter> rings, const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options) {
-  for (const RingFilter& filter : rings) {
-    rings_.push_back({filter, 0, filter.cold_resonance, filter.cold_resonance, Instant{}, Duration{}});
-  }
-}
-
-bool HeaterModel::warms(const Ring& ring, Instant at) const {
-  return ring.from != ring.to && at < step_of(ring.begin, ring.time_constant, kDecay.back());
-}
-
-Frequency HeaterModel::resonance_at(const Ring& ring, Instant at) const {
-  if (at < ring.begin) {
-    return ring.from;
-  }
-  std::int64_t remaining = 1'000;
-  for (const Decay& decay : kDecay) {
-    if (at >= step_of(ring.begin, ring.time_constant, decay)) {
-      remaining = decay.remaining;
-    }
-  }
-  return {ring.to.mhz + (ring.from - ring.to).mhz * remaining / 1'000};
-}
+HeaterModel::HeaterModel(const Device& device, HeaterBoard board, std::vector<RingFilter> rings,
+                         const SimDeviceOptions& options)
+    : SimulatedDevice(device.id, options), board_(board), rings_(rings), counts_(rings.size(), 0) {}
 
 OpticalState HeaterModel::light(Instant at) const {
   RingLight light;
@@ -63,7 +29,7 @@ OpticalState HeaterModel::light(Instant at) const {
   const bool dead = has_fault(DeviceFaultKind::fail, at);
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     const bool is_cold = dead || faults().is_open(static_cast<std::uint16_t>(i), at);
-    const Frequency resonance = is_cold ? rings_[i].filter.cold_resonance : resonance_at(rings_[i], at);
+    const Frequency resonance = is_cold ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
     light.resonances.push_back(resonance + detuning(at, static_cast<std::uint16_t>(i), false));
   }
   return light;
@@ -75,17 +41,13 @@ void HeaterModel::misroute(OpticalState& state) const {
   auto& light = std::get<RingLight>(state);
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     const std::size_t before = (i + rings_.size() - 1) % rings_.size();
-    const FrequencyOffset shift = told.resonances[before] - rings_[before].filter.cold_resonance;
-    light.resonances[i] = rings_[i].filter.cold_resonance + shift;
+    const FrequencyOffset shift = told.resonances[before] - rings_.filter(before).cold_resonance;
+    light.resonances[i] = rings_.filter(i).cold_resonance + shift;
   }
 }
 
 void HeaterModel::append_breakpoints(Instant from, std::vector<Instant>& instants) const {
-  for (const Ring& ring : rings_) {
-    for (std::size_t i = 0; i < kDecay.size() && warms(ring, from); ++i) {
-      instants.push_back(step_of(ring.begin, ring.time_constant, kDecay[i]));
-    }
-  }
+  rings_.append_breakpoints(from, instants);
 }
 
 /// Modbus RTU: 3.5 characters of silence around each telegram (Modbus over serial line V1.02 section 2.5.1.1).
@@ -103,16 +65,14 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
   const std::size_t request_bytes = reads ? 8 : 9 + 2 * count;
   const Instant at = now + service_time(request_bytes, 0);
   BusReply reply;
-  if (count == 0 || registers->address + count > rings_.size()) {
-    reply = {BusStatus::exception, kIllegalAddress, {}, {}};
-  } else if (has_fault(DeviceFaultKind::fail, now)) {
+  if (registers->is_input) {
+    reply = {BusStatus::exception, kIllegalFunction, {}, {}};
+  } else if (has_fault(DeviceFaultKind::fail, now) && !board_.status) {
     reply = {BusStatus::exception, kDeviceFailure, {}, {}};
-  } else if (!reads) {
-    reply = write(now, at, *registers);
+  } else if (reads) {
+    reply = read(now, *registers);
   } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      reply.words.push_back(rings_[registers->address + i].millivolts);
-    }
+    reply = write(now, at, *registers);
   }
   return {std::move(reply), service_time(request_bytes, reads ? 5 + 2 * count : 8)};
 }
@@ -120,18 +80,47 @@ ModelReply HeaterModel::respond(Instant now, const Transaction& transaction) {
 ModelReply HeaterModel::refuse(Instant, const Transaction&) { return {{BusStatus::nack, kBusy, {}, {}}, service_time(8, 5)}; }
 
 void HeaterModel::power_up(Instant now) {
-  for (Ring& ring : rings_) {
-    ring.from = resonance_at(ring, now);
-    ring.to = ring.filter.cold_resonance;
-    ring.begin = now;
-    ring.time_constant = options().heater_time_constant;
-    ring.millivolts = 0;
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    rings_.heat(i, now, 0, options().heater_time_constant);
   }
+  counts_.assign(counts_.size(), 0);
+}
+
+BusReply HeaterModel::read(Instant now, const Registers& registers) const {
+  constexpr std::size_t kStatusWords = 2;
+  BusReply reply;
+  const auto is_of = [&](std::size_t base, std::size_t size) {
+    return lies_in(registers.address, registers.count, base, size);
+  };
+  if (is_of(board_.base, rings_.size())) {
+    for (std::size_t i = 0; i < registers.count; ++i) {
+      reply.words.push_back(counts_[registers.address - board_.base + i]);
+    }
+  } else if (board_.identity && is_of(board_.identity->address, board_.identity->each_output ? rings_.size() : 1)) {
+    reply.words.assign(registers.count, board_.identity->least);
+  } else if (board_.status && is_of(*board_.status, kStatusWords * rings_.size())) {
+    reply.words.assign(registers.count, 0);
+    for (std::size_t i = registers.address % kStatusWords; i < registers.count && has_fault(DeviceFaultKind::fail, now);
+         i += kStatusWords) {
+      reply.words[i] = kStatusOpenCircuit;
+    }
+  } else {
+    reply = {BusStatus::exception, kIllegalAddress, {}, {}};
+  }
+  return reply;
 }
 
 BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers) {
+  if (registers.values.empty() || !lies_in(registers.address, registers.values.size(), board_.base, rings_.size())) {
+    return {BusStatus::exception, kIllegalAddress, {}, {}};
+  }
+  if (registers.values.size() > 1 && !board_.block_writes) {
+    return {BusStatus::exception, kIllegalFunction, {}, {}};
+  }
+  const std::size_t first = registers.address - board_.base;
   for (std::size_t i = 0; i < registers.values.size(); ++i) {
-    if (registers.values[i] > rings_[registers.address + i].filter.heater_volt_max * 1e3) {
+    const RingFilter& filter = rings_.filter(first + i);
+    if (registers.values[i] > board_.counts_of(filter.heater_volt_max, filter.heater_ohm)) {
       return {BusStatus::exception, kIllegalValue, {}, {}};
     }
   }
@@ -140,17 +129,15 @@ BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers)
   }
   bool changed = false;
   for (std::size_t i = 0; i < registers.values.size(); ++i) {
-    Ring& ring = rings_[registers.address + i];
+    const std::size_t ring = first + i;
     record(at, registers.address + static_cast<std::uint32_t>(i), registers.values[i]);
-    if (ring.millivolts == registers.values[i]) {
+    if (counts_[ring] == registers.values[i]) {
       continue;
     }
     changed = true;
-    ring.from = resonance_at(ring, at);
-    ring.to = heated(ring.filter, registers.values[i]);
-    ring.begin = at;
-    ring.time_constant = stretched(at, options().heater_time_constant);
-    ring.millivolts = registers.values[i];
+    counts_[ring] = registers.values[i];
+    rings_.heat(ring, at, board_.volts_of(counts_[ring], rings_.filter(ring).heater_ohm),
+                stretched(at, options().heater_time_constant));
   }
   if (changed) {
     light_changed(now, at);
@@ -161,11 +148,7 @@ BusReply HeaterModel::write(Instant now, Instant at, const Registers& registers)
 constinit const SimulatedModel kSimulatedHeaterBank{
     "heater_bank",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
-      std::vector<RingFilter> rings;
-      for (const ElementId element : device.elements) {
-        rings.push_back(std::get<RingFilter>(fabric.element(element).kind));
-      }
-      return std::make_unique<HeaterModel>(device, std::move(rings), options);
+      return std::make_unique<HeaterModel>(device, heater_board_of(device), rings_of(fabric, device), options);
     },
     "heater"};
 

@@ -1,17 +1,21 @@
-// HeaterModel: holding registers of a heater bank, with the resonances that follow.
+// HeaterModel: holding registers of a heater bank on any board, with the resonances that follow.
 #pragma once
 
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
+#include "drivers/heater/heater_board.hpp"
+#include "sim_backend/devices/heated_rings.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom {
 
 /// A bank of ring heaters behind Modbus holding registers. Cold at start; each ring follows its heater with one time constant.
+/// A read or a write of which one register is none is refused as a whole. A board with status registers goes on answering when
+/// its heaters are broken, and says so there; another one fails.
 class HeaterModel final : public SimulatedDevice {
  public:
-  HeaterModel(const Device& device, std::vector<RingFilter> rings, const SimDeviceOptions& options);
+  HeaterModel(const Device& device, HeaterBoard board, std::vector<RingFilter> rings, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
 
  protected:
@@ -22,20 +26,13 @@ class HeaterModel final : public SimulatedDevice {
   void misroute(OpticalState& state) const override;
 
  private:
-  struct Ring {
-    RingFilter filter;
-    std::uint16_t millivolts = 0;
-    Frequency from;
-    Frequency to;
-    Instant begin{};
-    Duration time_constant{};
-  };
+  BusReply read(Instant now, const Registers& registers) const;
   BusReply write(Instant now, Instant at, const Registers& registers);
-  Frequency resonance_at(const Ring& ring, Instant at) const;
-  bool warms(const Ring& ring, Instant at) const;
   Duration service_time(std::size_t request_bytes, std::size_t reply_bytes) const;
 
-  std::vector<Ring> rings_;
+  HeaterBoard board_;
+  HeatedRings rings_;
+  std::vector<std::uint16_t> counts_;  ///< by output
 };
 
 extern const SimulatedModel kSimulatedHeaterBank;

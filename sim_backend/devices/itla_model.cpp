@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/text/format_text.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -29,6 +30,9 @@ std::uint16_t word_of(std::int64_t value) { return static_cast<std::uint16_t>(va
 
 ItlaModel::ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options)
     : SimulatedDevice(device.id, options),
+      serial_(!options.laser_serial.empty() ? options.laser_serial
+              : !device.serial.empty()      ? device.serial
+                                            : format_text("SIM{}", 10'000 + device.id.value)),
       transmitter_(transmitter),
       lowest_(centre_of(transmitter.channels.slot(0))),
       highest_(centre_of(transmitter.channels.slot(std::max(transmitter.channels.count, 1) - 1))),
@@ -55,13 +59,14 @@ Frequency ItlaModel::frequency_of_registers(std::uint16_t channel) const {
 
 /// Mid-tune: the middle of the step that `at` falls into.
 Frequency ItlaModel::frequency_at(Instant at) const {
+  const FrequencyOffset trim{live_.trim};
   if (!is_tuning(at)) {
-    return at < live_.tune_begin ? live_.tune_from : live_.tune_to;
+    return (at < live_.tune_begin ? live_.tune_from : live_.tune_to) + trim;
   }
   const std::int64_t step = std::min(
       (at - live_.tune_begin).count() * kTuneSteps / std::max<std::int64_t>((live_.tune_end - live_.tune_begin).count(), 1),
       kTuneSteps - 1);
-  return {live_.tune_from.mhz + (live_.tune_to - live_.tune_from).mhz * (2 * step + 1) / (2 * kTuneSteps)};
+  return live_.tune_from + trim + FrequencyOffset{(live_.tune_to - live_.tune_from).mhz * (2 * step + 1) / (2 * kTuneSteps)};
 }
 
 OpticalState ItlaModel::light(Instant at) const {
@@ -164,7 +169,8 @@ std::uint16_t ItlaModel::nop_at(Instant at) const {
 
 itla::Response ItlaModel::read(Instant at, Register reg) {
   const auto value = [&](std::int64_t number) { return itla::Response{Status::ok, false, reg, word_of(number)}; };
-  const Frequency frequency = frequency_at(at) + detuning(at, 0, true);
+  const bool has_frequency = transmitter_.tunes == Tunes::dark || emits_at(at);
+  const Frequency frequency = has_frequency ? frequency_at(at) + detuning(at, 0, true) : Frequency{};
   switch (reg) {
     case Register::nop: {
       const auto response = value(nop_at(at));
@@ -194,7 +200,7 @@ itla::Response ItlaModel::read(Instant at, Register reg) {
     case Register::fcf3:
       return value(live_.fcf3);
     case Register::ftf:
-      return value(0);
+      return value(live_.trim);
     case Register::lf1:
       return value(frequency.mhz / 1'000'000);
     case Register::lf2:
@@ -204,12 +210,65 @@ itla::Response ItlaModel::read(Instant at, Register reg) {
     case Register::oop:
       return value(emits_at(at) && !has_fault(DeviceFaultKind::fail, at) ? (Dbm{live_.power} - dimming(at, true)).centi
                                                                          : kDarkReading);
+    case Register::device_type:
+    case Register::maker:
+    case Register::model:
+    case Register::serial:
+    case Register::release:
+    case Register::extended:
+      return options().laser_tells ? read_text(reg) : refused(reg, NopError::not_implemented);
+    default:
+      return options().laser_tells ? read_limit(reg) : refused(reg, NopError::not_implemented);
+  }
+}
+
+/// A text is announced with its bytes' count, and read two bytes at a time until it ends.
+itla::Response ItlaModel::read_text(Register reg) {
+  if (reg == Register::extended) {
+    if (live_.text.empty()) {
+      return refused(reg, NopError::extended_range);
+    }
+    const auto byte = [this](std::size_t i) { return i < live_.text.size() ? static_cast<unsigned char>(live_.text[i]) : 0u; };
+    const std::uint16_t word = word_of(static_cast<std::int64_t>(byte(0) << 8 | byte(1)));
+    live_.text.erase(0, 2);
+    return {Status::ok, false, reg, word};
+  }
+  live_.text = reg == Register::device_type ? "CW ITLA"
+               : reg == Register::maker     ? "Lightloom"
+               : reg == Register::model     ? "simulated"
+               : reg == Register::serial    ? serial_
+                                            : "01.3";
+  return {Status::extended_address, false, reg, word_of(static_cast<std::int64_t>(live_.text.size()))};
+}
+
+itla::Response ItlaModel::read_limit(Register reg) {
+  const auto value = [&](std::int64_t number) { return itla::Response{Status::ok, false, reg, word_of(number)}; };
+  switch (reg) {
     case Register::opsl:
       return value((transmitter_.launch_power - kPowerBelow).centi);
     case Register::opsh:
       return value((transmitter_.launch_power + kPowerAbove).centi);
+    case Register::trim_max:
+      return value(options().laser_trim_max.mhz);
+    case Register::first1:
+      return value(lowest_.mhz / 1'000'000);
+    case Register::first2:
+      return value(lowest_.mhz / 100 % 10'000);
+    case Register::first3:
+      return value(lowest_.mhz % 100);
+    case Register::last1:
+      return value(highest_.mhz / 1'000'000);
+    case Register::last2:
+      return value(highest_.mhz / 100 % 10'000);
+    case Register::last3:
+      return value(highest_.mhz % 100);
+    case Register::least_grid:
+      return value(options().laser_grid.mhz / 100);
+    case Register::least_grid2:
+      return value(options().laser_grid.mhz % 100);
+    default:
+      return refused(reg, NopError::not_implemented);
   }
-  return refused(reg, NopError::not_implemented);
 }
 
 itla::Response ItlaModel::write(Instant now, Instant at, const itla::Request& request) {
@@ -229,7 +288,7 @@ itla::Response ItlaModel::write(Instant now, Instant at, const itla::Request& re
     response = write_channel(now, at, request.data);
   } else {
     response = write_setting(at, request);
-    if (response.status == Status::ok && request.reg == Register::power) {
+    if (response.status == Status::ok && (request.reg == Register::power || request.reg == Register::ftf)) {
       light_changed(now, at);
     }
   }
@@ -252,13 +311,20 @@ itla::Response ItlaModel::write_setting(Instant at, const itla::Request& request
     return {Status::ok, false, request.reg, data};
   }
   if (request.reg == Register::ftf) {
-    return number == 0 ? itla::Response{Status::ok, false, request.reg, data} : refused(request.reg, NopError::out_of_range);
+    if (magnitude(FrequencyOffset{number}) > options().laser_trim_max) {
+      return refused(request.reg, NopError::out_of_range);
+    }
+    live_.trim = number;
+    return {Status::ok, false, request.reg, data};
   }
   if (live_.enable != 0 || emits_at(at)) {
     return refused(request.reg, NopError::output_enabled);
   }
   switch (request.reg) {
     case Register::grid:
+      if (number * 100LL + 99 < options().laser_grid.mhz) {
+        return refused(request.reg, NopError::out_of_range);
+      }
       live_.grid = number;
       break;
     case Register::grid2:
@@ -306,7 +372,12 @@ itla::Response ItlaModel::write_enable(Instant now, Instant at, std::uint16_t va
     live_.emit_from = at < live_.emit_from ? kNever : live_.emit_from;
     live_.emit_until = at + blank;
   } else {
-    live_.emit_from = emits_at(at) ? live_.emit_from : at + stretched(at, options().laser_enable);
+    if (transmitter_.tunes != Tunes::dark && !emits_at(at)) {
+      live_.tune_begin = at;
+      live_.tune_end = at + stretched(at, part_of(transmitter_.enable_max, draw(), 50, 90));
+    }
+    const Instant lit = transmitter_.tunes == Tunes::blanked ? live_.tune_end : at + stretched(at, options().laser_enable);
+    live_.emit_from = emits_at(at) ? live_.emit_from : lit;
     live_.emit_until = kNever;
   }
   light_changed(now, at);
@@ -319,10 +390,17 @@ itla::Response ItlaModel::write_channel(Instant now, Instant at, std::uint16_t v
     return refused(Register::channel, NopError::out_of_range);
   }
   live_.channel = value;
-  if (wanted == frequency_at(at)) {
+  const Frequency present = frequency_at(at) - FrequencyOffset{live_.trim};
+  if (transmitter_.tunes != Tunes::dark && live_.enable == 0) {  // when its output goes on
+    live_.tune_from = present;
+    live_.tune_to = wanted;
+    live_.tune_begin = live_.tune_end = kNever;
     return {Status::ok, false, Register::channel, value};
   }
-  live_.tune_from = frequency_at(at);
+  if (wanted == present && !is_tuning(at)) {
+    return {Status::ok, false, Register::channel, value};
+  }
+  live_.tune_from = present;
   live_.tune_to = wanted;
   live_.tune_begin = at;
   live_.tune_end = at + stretched(at, part_of(transmitter_.retune_max, draw(), 50, 100));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -11,7 +12,8 @@
 namespace loom {
 
 /// A tunable laser of OIF-ITLA-MSA. Powers up dark, on a 50 GHz grid at its lowest frequency. Darkness, tuning and emission
-/// take their time after the answer; tuned while lit, its light really is at the wrong frequencies meanwhile.
+/// take their time after the answer; tuned while lit, its light really is at the wrong frequencies meanwhile. Where its
+/// transmitter tunes blanked or lit, it tunes each time that its output goes on, and has no frequency while it is off.
 class ItlaModel final : public SimulatedDevice {
  public:
   ItlaModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
@@ -31,6 +33,8 @@ class ItlaModel final : public SimulatedDevice {
  private:
   itla::Response answer(Instant now, Instant at, const itla::Request& request);
   itla::Response read(Instant at, itla::Register reg);
+  itla::Response read_text(itla::Register reg);
+  itla::Response read_limit(itla::Register reg);
   itla::Response write(Instant now, Instant at, const itla::Request& request);
   itla::Response write_setting(Instant at, const itla::Request& request);
   itla::Response write_enable(Instant now, Instant at, std::uint16_t value);
@@ -53,6 +57,8 @@ class ItlaModel final : public SimulatedDevice {
     std::uint16_t fcf1 = 0;
     std::uint16_t fcf2 = 0;
     std::uint16_t fcf3 = 0;
+    std::int16_t trim = 0;
+    std::string text{};  ///< that is being read
     itla::NopError error = itla::NopError::none;
     std::uint16_t latched = 0;
     itla::FrameBytes last_response{};
@@ -66,6 +72,7 @@ class ItlaModel final : public SimulatedDevice {
   };
   Volatile at_power_up() const;
 
+  std::string serial_;
   Transmitter transmitter_;
   Frequency lowest_;
   Frequency highest_;

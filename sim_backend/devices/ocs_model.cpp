@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "core/text/format_text.hpp"
-#include "sim_backend/devices/wire.hpp"
+#include "drivers/ocs/scpi_ocs.hpp"
 
 namespace loom {
 namespace {
@@ -51,52 +51,11 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 OcsModel::OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options),
-      serial_(device.serial.empty() ? std::to_string(100'000 + device.id.value) : device.serial),
-      size_{element.inputs, element.outputs},
-      settle_max_(std::get<OpticalCircuitSwitch>(element.kind).settle_max),
-      outputs_(element.inputs, -1) {}
+    : OcsModel(device, element, options, {{element.inputs, element.outputs}, {element.inputs, element.outputs}}) {}
 
-std::vector<CrossConnect> OcsModel::connects() const {
-  std::vector<CrossConnect> connects;
-  for (std::size_t input = 0; input < outputs_.size(); ++input) {
-    if (outputs_[input] >= 0) {
-      connects.push_back({static_cast<std::uint16_t>(input), static_cast<std::uint16_t>(outputs_[input])});
-    }
-  }
-  return connects;
-}
-
-OpticalState OcsModel::light(Instant at) const {
-  OcsLight light;
-  if (has_fault(DeviceFaultKind::fail, at)) {
-    return light;
-  }
-  if (motion_.is_over(at)) {
-    light.connects = connects();
-    return light;
-  }
-  light.connects = motion_.steady();
-  light.moving = motion_.moving();
-  return light;
-}
-
-void OcsModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
-
-void OcsModel::misroute(OpticalState& state) const {
-  auto& light = std::get<OcsLight>(state);
-  for (auto* ways : {&light.connects, &light.moving}) {
-    for (CrossConnect& way : *ways) {
-      PortNumber& port = size_.outputs > 1 ? way.output : way.input;
-      port = static_cast<PortNumber>((port + 1) % (size_.outputs > 1 ? size_.outputs : size_.inputs));
-    }
-  }
-}
-
-void OcsModel::power_up(Instant) {
-  outputs_.assign(outputs_.size(), -1);
+void OcsModel::power_up(Instant now) {
+  CircuitSwitchModel::power_up(now);
   errors_.clear();
-  motion_ = {};
 }
 
 ModelReply OcsModel::respond(Instant now, const Transaction& transaction) {
@@ -109,7 +68,7 @@ ModelReply OcsModel::respond(Instant now, const Transaction& transaction) {
   if (!line.ends_with('\n')) {
     return silence;  // it waits for an end of line that never comes
   }
-  const Instant at = now + options().device_time;
+  const Instant at = now + service_time();
   std::string reply = answer(now, at, line.substr(0, line.size() - 1));
   if (reply.empty()) {
     const bool waited_for = !frame->terminator.empty() || frame->reply_bytes > 0;
@@ -118,8 +77,6 @@ ModelReply OcsModel::respond(Instant now, const Transaction& transaction) {
   reply += '\n';
   return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, at - now};
 }
-
-ModelReply OcsModel::refuse(Instant, const Transaction&) { return {{BusStatus::nack, 0, {}, {}}, options().device_time}; }
 
 /// Commands of a line are carried out in order; the answers of its queries come in one line.
 std::string OcsModel::answer(Instant now, Instant at, std::string_view line) {
@@ -147,19 +104,22 @@ std::string OcsModel::query(Instant at, std::string_view command) {
   const std::size_t mark = command.find('?');
   const std::string_view header = command.substr(0, mark);
   if (scpi::same_word(header, "*idn")) {
-    return format_text("Polatis,I-OST-{}x{}-LU1-DMHNS,{},6.5.2.18", size_.inputs, size_.outputs, serial_);
+    return format_text("Polatis,I-OST-{}x{}-LU1-DMHNS,{},6.5.2.18", size().inputs, size().outputs, serial());
   }
   if (scpi::same_word(header, "*opc")) {
     return "1";
   }
   if (is_header(header, "OXC:SWITch:SIZE")) {
-    return format_text("{},{}", size_.inputs, size_.outputs);
+    return format_text("{},{}", size().inputs, size().outputs);
   }
   if (is_header(header, "OXC:SWITch:CONNect:STATe")) {
-    return scpi::write_map(size_, std::get<OcsLight>(light(at)).connects);
+    return scpi::write_map(size(), listed(at));
   }
   if (is_header(header, "OXC:SWITch:CONNect:PORT")) {
-    return port_of(trimmed(command.substr(mark + 1)));
+    return port_of(at, trimmed(command.substr(mark + 1)));
+  }
+  if (is_header(header, "OXC:SWITch:PORT:STATe")) {
+    return states_of(trimmed(command.substr(mark + 1)));
   }
   if (is_header(header, "SYSTem:ERRor:ALL")) {
     return take_errors(errors_.size());
@@ -168,17 +128,35 @@ std::string OcsModel::query(Instant at, std::string_view command) {
 }
 
 /// The port at the other end of a port, quoted; empty quotes: none.
-std::string OcsModel::port_of(std::string_view text) const {
+std::string OcsModel::port_of(Instant at, std::string_view text) const {
   std::uint32_t port = 0;
   std::from_chars(text.data(), text.data() + text.size(), port);
-  for (const CrossConnect& connect : connects()) {
+  for (const CrossConnect& connect : listed(at)) {
     const std::uint32_t ingress = connect.input + 1U;
-    const std::uint32_t egress = size_.inputs + connect.output + 1U;
+    const std::uint32_t egress = size().inputs + connect.output + 1U;
     if (port == ingress || port == egress) {
       return format_text("\"{}\"", port == ingress ? egress : ingress);
     }
   }
   return "\"\"";
+}
+
+/// A letter a port of the list; nothing, and an error in the queue, if one of them is not there.
+std::string OcsModel::states_of(std::string_view list) {
+  const auto ports = scpi::eat_channels(list);
+  std::string states;
+  for (const std::uint32_t port : ports.value_or(std::vector<std::uint32_t>{})) {
+    if (port > size().inputs + size().outputs) {
+      queue_error(-222, "Data out of range");
+      return "()";
+    }
+    const Fitness is = fitness(port - 1);
+    states += format_text("{}{}", states.empty() ? "" : ",",
+                          is == Fitness::enabled    ? "E"
+                          : is == Fitness::disabled ? "D"
+                                                    : "F");
+  }
+  return "(" + states + ")";
 }
 
 /// False: no such command.
@@ -190,22 +168,21 @@ bool OcsModel::act(Instant now, Instant at, std::string_view command) {
     errors_.clear();
     return true;
   }
-  const Outputs open(outputs_.size(), -1);
   std::optional<Outputs> wanted;
   if (is_header(header, "OXC:SWITch:CONNect:ADD")) {
-    wanted = with_pairs(outputs_, "add", lists);
+    wanted = with_pairs(outputs(), "add", lists);
   } else if (is_header(header, "OXC:SWITch:CONNect:ONLY")) {
-    wanted = with_pairs(open, "add", lists);
+    wanted = with_pairs(open(), "add", lists);
   } else if (is_header(header, "OXC:SWITch:CONNect:SUB")) {
-    wanted = with_pairs(outputs_, "sub", lists);
+    wanted = with_pairs(outputs(), "sub", lists);
   } else if (scpi::same_word(header, "*rst") || is_header(header, "OXC:SWITch:DISConnect:ALL")) {
-    wanted = open;
+    wanted = open();
   } else {
     return false;
   }
   if (wanted && has_fault(DeviceFaultKind::fail, now)) {
     queue_error(-240, "Hardware error");
-  } else if (wanted && *wanted != outputs_ && !has_fault(DeviceFaultKind::stick, now)) {
+  } else if (wanted) {
     turn_to(now, at, *wanted);
   }
   return true;
@@ -223,36 +200,25 @@ std::optional<OcsModel::Outputs> OcsModel::with_pairs(Outputs outputs, std::stri
     return std::nullopt;
   }
   for (std::size_t i = 0; i < ingress->size(); ++i) {
-    const std::uint32_t from = (*ingress)[i];
-    const std::uint32_t to = egress->empty() ? 0 : (*egress)[i];
-    const bool has_egress = to > size_.inputs && to <= size_.inputs + size_.outputs;
-    if (from > size_.inputs || (!egress->empty() && !has_egress)) {
-      queue_error(-222, "Data out of range");
+    const std::uint32_t input = (*ingress)[i] - 1;
+    const std::int64_t output = egress->empty() ? -1 : std::int64_t{(*egress)[i]} - size().inputs - 1;
+    Refusal refusal = Refusal::no_such_port;
+    if (egress->empty() || output >= 0) {
+      refusal = verb == "add" ? add(outputs, input, static_cast<std::uint32_t>(output))
+                              : take_away(outputs, input, static_cast<std::int32_t>(output));
+    }
+    if (refusal != Refusal::none) {
+      const bool is_conflict = refusal == Refusal::conflict;
+      queue_error(is_conflict                        ? -221
+                  : refusal == Refusal::no_such_port ? -222
+                                                     : -200,
+                  is_conflict                        ? "Settings conflict"
+                  : refusal == Refusal::no_such_port ? "Data out of range"
+                                                     : "Execution error");
       return std::nullopt;
     }
-    std::int32_t& output = outputs[from - 1];
-    const auto wanted = static_cast<std::int32_t>(to) - static_cast<std::int32_t>(size_.inputs) - 1;
-    const bool taken = std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
-    const bool clashes = verb == "add" ? output >= 0 || taken : output < 0 || (has_egress && output != wanted);
-    if (clashes) {
-      queue_error(-221, "Settings conflict");
-      return std::nullopt;
-    }
-    output = verb == "add" ? wanted : -1;
   }
   return outputs;
-}
-
-void OcsModel::turn_to(Instant now, Instant at, const Outputs& wanted) {
-  motion_.keep_before(at, connects());
-  for (std::size_t input = 0; input < outputs_.size(); ++input) {
-    if (outputs_[input] != wanted[input]) {
-      record(at, static_cast<std::uint32_t>(input), wanted[input]);
-    }
-  }
-  outputs_ = wanted;
-  motion_.begin(at, stretched(at, part_of(settle_max_, draw(), 60, 100)), connects());
-  light_changed(now, at);
 }
 
 void OcsModel::queue_error(std::int32_t number, std::string_view text) {
@@ -276,7 +242,8 @@ std::string OcsModel::take_errors(std::size_t limit) {
 constinit const SimulatedModel kSimulatedOcs{
     "ocs",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
-      return std::make_unique<OcsModel>(device, fabric.element(device.elements.front()), options);
+      return std::make_unique<OcsModel>(device, fabric.element(device.elements.front()), options,
+                                        ocs_profile(fabric, device).ports);
     },
     "ocs"};
 

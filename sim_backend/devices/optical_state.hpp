@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -41,6 +42,16 @@ struct OcsLight {
   std::vector<CrossConnect> moving;
   bool operator==(const OcsLight&) const = default;
 };
+
+/// Light as it comes to a receiver.
+struct ArrivingLight {
+  Frequency frequency;
+  Dbm power{kNoLight};
+  bool operator==(const ArrivingLight&) const = default;
+};
+
+/// What comes to a receiver now. The world's ground truth answers; models of monitors ask.
+using LightSight = std::function<std::vector<ArrivingLight>(ElementId receiver)>;
 
 /// A monitor takes light in, and does nothing to any other.
 struct MonitorLight {

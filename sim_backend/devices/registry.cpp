@@ -6,16 +6,25 @@
 
 #include "core/result.hpp"
 #include "drivers/registry.hpp"
+#include "sim_backend/devices/cmis_model.hpp"
 #include "sim_backend/devices/heater_model.hpp"
 #include "sim_backend/devices/itla_model.hpp"
+#include "sim_backend/devices/line_heater_models.hpp"
 #include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/photodiode_model.hpp"
+#include "sim_backend/devices/scpi_meter_model.hpp"
 #include "sim_backend/devices/table_laser_model.hpp"
+#include "sim_backend/devices/tl1_ocs_model.hpp"
+#include "sim_backend/devices/wss/waveshaper_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom {
 namespace {
 
-constexpr std::array kSimulated{&kSimulatedItla, &kSimulatedTableLaser, &kSimulatedHeaterBank, &kSimulatedWss, &kSimulatedOcs};
+constexpr std::array kSimulated{&kSimulatedItla,       &kSimulatedTableLaser, &kSimulatedCmis,       &kSimulatedHeaterBank,
+                                &kSimulatedQontrol,    &kSimulatedNicslab,    &kSimulatedWss,        &kSimulatedWaveShaper,
+                                &kSimulatedOcs,        &kSimulatedPolatisTl1, &kSimulatedCalientTl1, &kSimulatedPhotodiodeBank,
+                                &kSimulatedPowerMeter, &kSimulatedOsa};
 
 const SimulatedModel& simulated_as(const Device& device) {
   const std::string_view model = driver_model_of(device).model.name;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -29,18 +31,37 @@ struct Actuation {
   bool operator==(const Actuation&) const = default;
 };
 
+/// What is around the fabric's ports of a circuit switch. Ports are counted from 0 on the whole switch, inputs before outputs.
+struct CircuitSwitchOptions {
+  std::vector<CrossConnect> occupied{};              ///< connections of others, until a power cycle
+  std::vector<std::uint32_t> disabled{};             ///< ports
+  std::vector<std::uint32_t> failed{};               ///< ports
+  std::vector<std::uint32_t> shut{};                 ///< ports whose shutter is closed
+  bool shutters_stick = false;                       ///< and stay so
+  std::vector<std::pair<std::uint32_t, Dbm>> lit{};  ///< light that comes to inputs, for its power monitors
+  std::string user{};                                ///< of a switch that must be logged in to; empty: anybody is let in
+  std::string password{};
+  bool announces = false;  ///< an autonomous message before every reply (TL1)
+};
+
 struct SimDeviceOptions {
   std::uint64_t seed = 1;
   std::uint32_t serial_baud = 115'200;  ///< lasers and WSS. OIF-ITLA-MSA starts at 9600; a testbed raises it through IOCap
   std::uint32_t modbus_baud = 115'200;  ///< heater banks. Waveshare ships 9600; a testbed raises it through register 0x2000
-  Duration device_time = std::chrono::microseconds{100};          ///< a device thinks before it answers [K]
-  Duration power_up = Duration{};                                 ///< a laser refuses (CII) until then
-  Duration laser_enable = std::chrono::milliseconds{1};           ///< SENA to full power [K]
+  Duration device_time = std::chrono::microseconds{100};  ///< a device thinks before it answers [K]
+  Duration power_up = Duration{};                         ///< a laser refuses (CII) until then
+  Duration laser_enable = std::chrono::milliseconds{1};   ///< SENA to full power [K]
+  std::string laser_serial{};                             ///< that a laser says; empty: the device's, or one made of its number
+  bool laser_tells = true;                ///< a laser says who it is and what it can do; false: it has no such registers
+  FrequencyOffset laser_grid{100};        ///< the least step of a laser's grid register [K]
+  FrequencyOffset laser_trim_max{6'000};  ///< how far a laser's fine tuning goes, either way [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
   Duration register_access = std::chrono::nanoseconds{200};       ///< a block of words of a laser with a table [K]
+  std::uint32_t i2c_hertz = 400'000;                              ///< of a pluggable module's two wires
   bool wss_checksum = false;                                      ///< a WSS frames every reply as ^text$HHHH, asked so or not
   std::int32_t wss_slices = 772;                                  ///< of a WSS: 772 of 6.25 GHz or 386 of 12.5 GHz
-  bool keep_actuations = false;                                   ///< for tests; grows without end
+  CircuitSwitchOptions ocs{};
+  bool keep_actuations = false;  ///< for tests; grows without end
 };
 
 class SimulatedDevice {
@@ -64,6 +85,9 @@ class SimulatedDevice {
   OpticalState true_light(Instant at) const;
   /// Can this write do nothing but take light away? Such a one is right whatever the device holds.
   virtual bool only_darkens(const Actuation&) const { return false; }
+
+  /// A monitor looks through this from now on; whatever makes or steers light has no use for it.
+  virtual void look_through(LightSight) {}
 
   DeviceId device() const { return device_; }
   const std::vector<Actuation>& actuations() const { return actuations_; }

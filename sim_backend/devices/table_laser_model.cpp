@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/transceiver/table_laser.hpp"
 #include "sim_backend/devices/wire.hpp"
 
 namespace loom {
@@ -25,7 +26,9 @@ std::uint16_t word_of(std::int64_t value) { return static_cast<std::uint16_t>(va
 }  // namespace
 
 TableLaserModel::TableLaserModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options), transmitter_(transmitter) {}
+    : SimulatedDevice(device.id, options),
+      transmitter_(transmitter),
+      has_trigger_(DeviceProfileView(kTableLaser.model.keys, device.profile).flag("trigger")) {}
 
 void TableLaserModel::power_up(Instant) { live_ = Volatile{}; }
 
@@ -97,12 +100,20 @@ std::uint16_t TableLaserModel::word_at(Instant at, Register address) const {
       return word_of(std::clamp<std::int64_t>(error.mhz, -32'768, 32'767));
     case Register::output_power:
       return word_of(emits ? (nominal_light(at).power - dimming(at, true)).centi : kDarkReading);
+    case Register::next_gate:
+      return live_.next[0];
+    case Register::next_channel:
+      return live_.next[1];
+    case Register::next_power:
+      return live_.next[2];
+    case Register::trigger:
+      break;
   }
   return 0;
 }
 
 BusReply TableLaserModel::read(Instant at, const Registers& registers) const {
-  if (registers.address + registers.count > table_laser::kWords) {
+  if (registers.address + registers.count > (has_trigger_ ? table_laser::kWordsWithTrigger : table_laser::kWords)) {
     return {BusStatus::exception, kIllegalAddress, {}, {}};
   }
   BusReply reply;
@@ -112,17 +123,31 @@ BusReply TableLaserModel::read(Instant at, const Registers& registers) const {
   return reply;
 }
 
-/// The block is taken as a whole, the gate first.
+bool TableLaserModel::is_lawful(std::span<const std::uint16_t> words) const {
+  const Dbm power{static_cast<std::int16_t>(words[2])};
+  const std::int32_t channels = transmitter_.tunable ? transmitter_.channels.count : 1;
+  return words[0] <= 1 && words[1] <= channels && power >= transmitter_.launch_power - kPowerBelow &&
+         power <= transmitter_.launch_power + kPowerAbove;
+}
+
+/// A block is taken as a whole, the gate first; or waits; or what waits is taken.
 BusReply TableLaserModel::write(Instant now, Instant at, const Registers& registers) {
-  if (registers.values.empty() || registers.address + registers.values.size() > table_laser::kWritable) {
+  const std::size_t end = registers.address + registers.values.size();
+  const bool waits = registers.address >= static_cast<std::uint16_t>(Register::next_gate);
+  const bool is_trigger = registers.address == static_cast<std::uint16_t>(Register::trigger);
+  const std::size_t begin = !waits ? 0 : is_trigger ? end - 1 : static_cast<std::size_t>(Register::next_gate);
+  if (registers.values.empty() || (waits && !has_trigger_) || end > begin + (is_trigger ? 1 : table_laser::kWritable)) {
     return {BusStatus::exception, kIllegalAddress, {}, {}};
   }
   std::array<std::uint16_t, table_laser::kWritable> words{word_of(live_.gate ? 1 : 0), live_.channel, word_of(live_.power)};
-  std::ranges::copy(registers.values, words.begin() + registers.address);
-  const Dbm power{static_cast<std::int16_t>(words[2])};
-  const std::int32_t channels = transmitter_.tunable ? transmitter_.channels.count : 1;
-  if (words[0] > 1 || words[1] > channels || power < transmitter_.launch_power - kPowerBelow ||
-      power > transmitter_.launch_power + kPowerAbove) {
+  if (waits) {
+    words = live_.next;
+  }
+  if (!is_trigger) {
+    std::ranges::copy(registers.values, words.begin() + static_cast<std::ptrdiff_t>(registers.address - begin));
+  }
+  const bool empties = waits && words[1] == 0;
+  if (is_trigger ? registers.values.front() > 1 : !empties && !is_lawful(words)) {
     return {BusStatus::exception, kIllegalValue, {}, {}};
   }
   if (has_fault(DeviceFaultKind::stick, now)) {
@@ -131,10 +156,22 @@ BusReply TableLaserModel::write(Instant now, Instant at, const Registers& regist
   for (std::size_t i = 0; i < registers.values.size(); ++i) {
     record(at, registers.address + static_cast<std::uint32_t>(i), static_cast<std::int16_t>(registers.values[i]));
   }
+  if (waits && !is_trigger) {
+    live_.next = words;
+  } else if (!is_trigger || (registers.values.front() == 1 && live_.next[1] != 0)) {
+    take(now, at, words);
+  }
+  return {};
+}
+
+/// What waited is dropped when it is taken, and when the gate is ordered shut.
+void TableLaserModel::take(Instant now, Instant at, std::span<const std::uint16_t> words) {
   go(at, words[0] == 1, words[1]);
   live_.power = static_cast<std::int16_t>(words[2]);
+  if (words[0] == 0 || std::ranges::equal(words, live_.next)) {
+    live_.next = {};
+  }
   light_changed(now, at);
-  return {};
 }
 
 /// The gate is shut before the currents move, and opens once they stand.

@@ -1,6 +1,9 @@
 // TableLaserModel: the register file of a laser with a table, with the light that follows.
 #pragma once
 
+#include <array>
+#include <span>
+
 #include "core/fabric/fabric.hpp"
 #include "drivers/transceiver/table_registers.hpp"
 #include "sim_backend/devices/registry.hpp"
@@ -8,7 +11,8 @@
 namespace loom {
 
 /// A tunable laser that is set by an index into its table. Powers up dark, on no channel. It keeps its gate shut while its
-/// currents move; shutting and opening it take their time after the answer.
+/// currents move; shutting and opening it take their time after the answer. With a trigger (its profile) it holds what comes
+/// next.
 class TableLaserModel final : public SimulatedDevice {
  public:
   TableLaserModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
@@ -35,14 +39,18 @@ class TableLaserModel final : public SimulatedDevice {
     bool gate = false;
     std::uint16_t channel = 0;
     std::int16_t power = 0;
-    LaserLight before;       ///< what it emits still
-    Instant before_until{};  ///< and until when
+    std::array<std::uint16_t, table_laser::kWritable> next{};  ///< what waits for the trigger
+    LaserLight before;                                         ///< what it emits still
+    Instant before_until{};                                    ///< and until when
     Instant tuned_from = kNever;
     Instant emit_from = kNever;
   };
+  bool is_lawful(std::span<const std::uint16_t> words) const;
+  void take(Instant now, Instant at, std::span<const std::uint16_t> words);
   void go(Instant at, bool gate, std::uint16_t channel);
 
   Transmitter transmitter_;
+  bool has_trigger_ = false;
   Volatile live_;
 };
 

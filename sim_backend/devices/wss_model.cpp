@@ -14,12 +14,8 @@ using flexgrid::PortMap;
 using flexgrid::PortSetting;
 
 WssModel::WssModel(const Device& device, const Element& element, const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options),
-      serial_(device.serial.empty() ? format_text("SN{:06d}", device.id.value % 1'000'000) : device.serial),
-      inputs_(element.inputs),
-      outputs_(element.outputs),
-      settle_max_(std::get<WavelengthSelectiveSwitch>(element.kind).settle_max),
-      reload_dip_(std::get<WavelengthSelectiveSwitch>(element.kind).reload_dip) {
+    : SimulatedWss(device, element, options),
+      serial_(device.serial.empty() ? format_text("SN{:06d}", device.id.value % 1'000'000) : device.serial) {
   dialect_.map = flexgrid::port_map_of(element.inputs, element.outputs);
   dialect_.slices = options.wss_slices;
   ports_limit_ = dialect_.map == PortMap::by_input ? element.inputs : element.outputs;
@@ -36,45 +32,12 @@ std::vector<WssRoute> WssModel::routes() const {
   return routes;
 }
 
-OpticalState WssModel::light(Instant at) const {
-  WssLight light;
-  if (has_fault(DeviceFaultKind::fail, at)) {
-    return light;
-  }
-  if (motion_.is_over(at)) {
-    light.routes = routes();
-    return light;
-  }
-  light.routes = motion_.steady();
-  for (WssRoute& route : light.routes) {
-    route.attenuation = route.attenuation + reload_dip_;
-  }
-  light.moving = motion_.moving();
-  return light;
-}
-
-void WssModel::append_breakpoints(Instant, std::vector<Instant>& instants) const { instants.push_back(motion_.end()); }
-
-/// The next output, or of a switch that has only one the next input.
-void WssModel::misroute(OpticalState& state) const {
-  auto& light = std::get<WssLight>(state);
-  for (auto* routes : {&light.routes, &light.moving}) {
-    for (WssRoute& route : *routes) {
-      PortNumber& port = outputs_ > 1 ? route.output : route.input;
-      port = static_cast<PortNumber>((port + 1) % (outputs_ > 1 ? outputs_ : inputs_));
-    }
-    std::sort(routes->begin(), routes->end(), [](const WssRoute& a, const WssRoute& b) { return ascends(a, b); });
-  }
-}
-
 void WssModel::power_up(Instant) {
   grid_.clear();
   ports_.clear();
   prepared_.reset();
-  motion_ = {};
+  stop_moving();
 }
-
-void WssModel::begin_move(Instant at) { motion_.begin(at, stretched(at, part_of(settle_max_, draw(), 60, 100)), routes()); }
 
 ModelReply WssModel::respond(Instant now, const Transaction& transaction) {
   const auto* frame = std::get_if<Frame>(&transaction.order);
@@ -168,12 +131,11 @@ std::string WssModel::define_channels(Instant now, Instant at, std::string_view 
     return "OK";
   }
   record(at, 0, static_cast<std::int32_t>(grid->size()));
-  motion_.keep_before(at, routes());
+  before_move(at);
   grid_ = std::move(*grid);
   ports_.assign(grid_.size(), {});
   prepared_.reset();
-  begin_move(at);
-  light_changed(now, at);
+  begin_move(now, at);
   return "OK";
 }
 
@@ -238,15 +200,14 @@ std::string WssModel::show_pattern(Instant now, Instant at) {
 }
 
 void WssModel::take_ports(Instant now, Instant at, std::vector<PortSetting> ports) {
-  motion_.keep_before(at, routes());
+  before_move(at);
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (ports[i] != ports_[i]) {
       record(at, static_cast<std::uint32_t>(i + 1), ports[i].port);
     }
   }
   ports_ = std::move(ports);
-  begin_move(at);
-  light_changed(now, at);
+  begin_move(now, at);
 }
 
 constinit const SimulatedModel kSimulatedWss{

@@ -9,24 +9,21 @@
 #include "core/fabric/fabric.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
 #include "sim_backend/devices/registry.hpp"
-#include "sim_backend/devices/switch_motion.hpp"
+#include "sim_backend/devices/wss/wss_optics.hpp"
 
 namespace loom {
 
 /// A WSS of the flexgrid dialect as published, less obliging: a pattern leaves blocked what it does not name, switching needs
 /// one that was prepared since the grid was defined, and nothing tells when light has settled. A new grid blocks everything;
 /// while a hologram reloads, moved channels pass nothing and the others dip.
-class WssModel final : public SimulatedDevice {
+class WssModel final : public SimulatedWss {
  public:
   WssModel(const Device& device, const Element& element, const SimDeviceOptions& options);
-  OpticalState light(Instant at) const override;
 
  protected:
   ModelReply respond(Instant now, const Transaction& transaction) override;
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
-  void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
-  void misroute(OpticalState& state) const override;
 
  private:
   std::string answer(Instant now, Instant at, std::string_view text);
@@ -37,20 +34,14 @@ class WssModel final : public SimulatedDevice {
   void take_ports(Instant now, Instant at, std::vector<flexgrid::PortSetting> ports);
   std::string complaint_about(const std::vector<flexgrid::ChannelSetting>& settings) const;
   bool is_lawful(const std::vector<flexgrid::Channel>& grid) const;
-  void begin_move(Instant at);
-  std::vector<WssRoute> routes() const;
+  std::vector<WssRoute> routes() const override;
 
   std::string serial_;
   flexgrid::Dialect dialect_;
   PortNumber ports_limit_ = 1;
-  PortNumber inputs_ = 1;
-  PortNumber outputs_ = 1;
-  Duration settle_max_{};
-  Db reload_dip_{};
   std::vector<flexgrid::Channel> grid_;
   std::vector<flexgrid::PortSetting> ports_;
   std::optional<std::vector<flexgrid::PortSetting>> prepared_;  ///< by channel; shown by RSW
-  SwitchMotion<WssRoute> motion_;                               ///< untouched routes pass (and dip) meanwhile
 };
 
 extern const SimulatedModel kSimulatedWss;

@@ -70,6 +70,7 @@ EmulatedDevices lone_devices(std::vector<LoneDevice> devices, const EmulatorOpti
     device.role = lone.role;
     device.model = lone.model;
     device.bus_address = lone.bus_address;
+    device.profile = std::move(lone.profile);
     device.serial = options.serial;
     for (Element& element : lone.elements) {
       element.id = ElementId{static_cast<std::uint32_t>(fabric->elements.size())};

@@ -26,6 +26,7 @@ struct LoneDevice {
   std::string_view model{};  ///< empty: the usual one of its role
   std::vector<Element> elements{};
   std::uint16_t bus_address = 1;
+  std::vector<DeviceSetting> profile{};
 };
 /// One bus with these devices, and nothing else in the world.
 EmulatedDevices lone_devices(std::vector<LoneDevice> devices, const EmulatorOptions& options);

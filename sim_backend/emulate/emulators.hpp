@@ -17,9 +17,13 @@ struct EmulatorProgram {
   std::function<int()> (*add)(CLI::App& app);
 };
 
+extern const EmulatorProgram kCmisEmulator;
 extern const EmulatorProgram kHeaterEmulator;
 extern const EmulatorProgram kItlaEmulator;
 extern const EmulatorProgram kOcsEmulator;
+extern const EmulatorProgram kPhotodiodeEmulator;
+extern const EmulatorProgram kPowerMeterEmulator;
+extern const EmulatorProgram kWaveShaperEmulator;
 extern const EmulatorProgram kWssEmulator;
 
 }  // namespace loom

@@ -41,6 +41,9 @@ class Framing {
 /// Lines that end in a line feed, and replies as the model gives them.
 std::unique_ptr<Framing> make_line_framing();
 
+/// TL1: commands end in a semicolon. A connection begins logged out, as with the real device.
+std::unique_ptr<Framing> make_tl1_framing();
+
 /// Four bytes each way. A frame that is not whole after `kItlaGap` of silence is forgotten.
 std::unique_ptr<Framing> make_itla_framing();
 inline constexpr Duration kItlaGap = std::chrono::milliseconds{20};  ///< [K]

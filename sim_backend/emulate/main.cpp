@@ -11,9 +11,13 @@
 namespace {
 
 constexpr std::array kEmulators{
+    &loom::kCmisEmulator,
     &loom::kHeaterEmulator,
     &loom::kItlaEmulator,
     &loom::kOcsEmulator,
+    &loom::kPhotodiodeEmulator,
+    &loom::kPowerMeterEmulator,
+    &loom::kWaveShaperEmulator,
     &loom::kWssEmulator,
 };
 

@@ -9,6 +9,7 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint8_t kRead = 0x03;
+constexpr std::uint8_t kReadInputs = 0x04;
 constexpr std::uint8_t kWriteOne = 0x06;
 constexpr std::uint8_t kWriteMany = 0x10;
 constexpr std::uint8_t kExceptionBit = 0x80;
@@ -51,7 +52,7 @@ EmulatedRequest request_of(std::uint8_t unit, std::span<const std::uint8_t> pdu,
     return request;
   };
   const std::uint8_t function = pdu.front();
-  if (function != kRead && function != kWriteOne && function != kWriteMany) {
+  if (function != kRead && function != kReadInputs && function != kWriteOne && function != kWriteMany) {
     return refused(ModbusException::function);
   }
   if (pdu.size() < 5) {
@@ -59,11 +60,11 @@ EmulatedRequest request_of(std::uint8_t unit, std::span<const std::uint8_t> pdu,
   }
   const std::uint16_t address = word_at(pdu, 1);
   const std::uint16_t second = word_at(pdu, 3);
-  if (function == kRead) {
+  if (function == kRead || function == kReadInputs) {
     if (second < 1 || second > kReadMax || pdu.size() != 5) {
       return refused(ModbusException::value);
     }
-    request.order = Registers{address, second, {}};
+    request.order = Registers{address, second, {}, function == kReadInputs};
     return request;
   }
   Registers write{address, 0, {}};
@@ -209,7 +210,7 @@ class RtuFraming final : public Framing {
     std::size_t length = 8;
     if (rest[1] == kWriteMany) {
       length = rest.size() > 6 ? 9U + rest[6] : kRtuMax;
-    } else if (rest[1] != kRead && rest[1] != kWriteOne) {
+    } else if (rest[1] != kRead && rest[1] != kReadInputs && rest[1] != kWriteOne) {
       return rest.size() < kRtuMax && is_sound(rest) ? std::optional(rest.size()) : std::nullopt;
     }
     return length <= rest.size() ? std::optional(length) : std::nullopt;

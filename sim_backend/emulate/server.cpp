@@ -192,7 +192,9 @@ EmulatorServer::EmulatorServer(AsioLoop& loop, EmulatedDevices devices, const Si
       protocol_(std::move(protocol)),
       bus_(loop, devices_.fabric, {}, {.devices = models, .lanes_are_devices = true}),
       acceptor_(loop.context()),
-      hangup_(loop.context()) {}
+      hangup_(loop.context()) {
+  bus_.look_through(protocol_.sight);
+}
 
 EmulatorServer::~EmulatorServer() = default;
 

@@ -29,6 +29,8 @@ struct EmulatedProtocol {
   std::function<std::unique_ptr<Framing>(const EmulatorOptions& options)> framing;
   /// Registers of a board beside its device, that the model does not know: the last word on a reply. Empty: none.
   std::function<BusReply(const EmulatedRequest& request, BusReply reply)> amend{};
+  /// What monitors measure. Empty: darkness.
+  LightSight sight{};
 };
 
 class EmulatorServer {

@@ -251,7 +251,13 @@ Scenario drift_scenario(DriftFabric fabric) {
   scenario.name = "drift";
   const bool is_small = fabric != DriftFabric::nodes_1024;
   if (fabric == DriftFabric::ocs_16) {
-    scenario.fabric = std::make_shared<const Fabric>(make_sip_ocs({}));
+    Fabric fabric_of_switches = make_sip_ocs({});
+    for (Device& device : fabric_of_switches.devices) {
+      if (device.role == DeviceRole::circuit_switch) {
+        device.profile = {{"foreign", std::int64_t{1}}};  // remove: these switches are nobody else's, so that repair is seen
+      }
+    }
+    scenario.fabric = std::make_shared<const Fabric>(std::move(fabric_of_switches));
     scenario.algorithm = "sip-ocs";
   } else {
     OddlParameters parameters;

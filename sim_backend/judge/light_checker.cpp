@@ -291,7 +291,9 @@ void LightChecker::judge_fibre(Instant now, const Light& light, FibreId fibre) {
   const Fabric& fabric = light_.fabric();
   const ElementId from = fabric.fibres[fibre.value].from.element;
   const ElementId end = light_.graph().end_of(fibre).element;
-  const bool at_receiver = std::holds_alternative<Receiver>(fabric.element(end).kind);
+  // A receiver that no node owns is a monitor's: it takes whatever comes to it.
+  const bool at_receiver =
+      std::holds_alternative<Receiver>(fabric.element(end).kind) && fabric.node_of_element[end.value].has_value();
   const bool at_switch = is_switch(fabric.element(from)) || is_switch(fabric.element(end));
   PlanSet own_plans = plans_[light.transmitter.value];
   if (at_receiver) {

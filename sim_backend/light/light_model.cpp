@@ -412,4 +412,21 @@ LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const 
   return model.timeline();
 }
 
+std::vector<ArrivingLight> arriving_at(const LightModel& light, ElementId receiver) {
+  std::vector<ArrivingLight> arriving;
+  for (const Light& each : light.lights_at(receiver)) {
+    arriving.push_back({each.frequency, each.power});
+  }
+  for (const Leak& leak : light.leaks_at(receiver)) {
+    if (leak.power > 0) {
+      const double milliwatt = static_cast<double>(leak.power) * 1e-12;
+      arriving.push_back({light.graph().emission(leak.transmitter).frequency, to_dbm(Milliwatt{milliwatt})});
+    }
+  }
+  std::ranges::sort(arriving, [](const ArrivingLight& a, const ArrivingLight& b) {
+    return a.power != b.power ? a.power > b.power : a.frequency < b.frequency;
+  });
+  return arriving;
+}
+
 }  // namespace loom

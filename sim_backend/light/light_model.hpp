@@ -203,6 +203,9 @@ class LightModel {
   std::vector<ElementId> settled_receivers_;
 };
 
+/// What comes to a receiver, leaks included, strongest first: what a monitor there can measure.
+std::vector<ArrivingLight> arriving_at(const LightModel& light, ElementId receiver);
+
 /// What the light logs of one or more processes add up to; `changes` in any order.
 LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const OpticalChange> changes);
 

@@ -127,6 +127,14 @@ void SimBus::on_light(OnLight on_light) {
   }
 }
 
+void SimBus::look_through(const LightSight& sight) {
+  for (const auto& model : models_) {
+    if (model) {
+      model->look_through(sight);
+    }
+  }
+}
+
 std::vector<OpticalChange> SimBus::power_up_light() const {
   std::vector<OpticalChange> changes;
   for (const auto& model : models_) {

@@ -40,6 +40,8 @@ class SimBus final : public RegisterSeam {
   std::uint64_t register_writes() const;
   /// Called at the instant of each change of light, in order. Power-up states are given at once for every device.
   void on_light(OnLight on_light);
+  /// What monitors among the models measure; without it they see darkness.
+  void look_through(const LightSight& sight);
   /// Every change so far; empty unless keep_light_log.
   std::span<const OpticalChange> light_log() const { return light_log_; }
   bool has_model(DeviceId device) const { return models_[device.value] != nullptr; }

@@ -15,8 +15,11 @@ inline constexpr Duration kVirtualEpoch = std::chrono::seconds{1'767'225'600};
 
 class VirtualLoop final : public TimeSeam {
  public:
+  /// `clock`: what it passes for; kTaiClock where a scenario has several hosts, so that the same is compared as there.
+  explicit VirtualLoop(ClockId clock = kVirtualClock) : clock_(clock) {}
+
   Instant now() const override { return now_; }
-  ClockId clock() const override { return kVirtualClock; }
+  ClockId clock() const override { return clock_; }
   Duration wall_offset() const override { return kVirtualEpoch; }
   void call_at(Instant at, Precision precision, std::function<void()> task) override;
 
@@ -39,6 +42,7 @@ class VirtualLoop final : public TimeSeam {
   void sift_up(std::size_t index);
   void sift_down(std::size_t index);
 
+  ClockId clock_;
   Instant now_{};
   std::uint64_t sequence_ = 0;
   std::uint64_t tasks_run_ = 0;

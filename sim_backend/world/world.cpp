@@ -59,12 +59,14 @@ std::string principal_of(NodeId node) { return format_text("agent-{}", node.valu
 
 World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const WorldOptions& options)
     : fabric_(scenario.fabric),
+      identity_(identity_of(*scenario.fabric)),
       algorithm_(scenario.algorithm),
       timings_(scenario.controller),
       drift_policy_(scenario.drift),
       adapt_policy_(scenario.adapt),
       habits_(scenario.training),
       options_(options),
+      loop_(is_on_several_hosts(scenario) ? kTaiClock : kVirtualClock),
       plan_random_(Random::of_part(options.seed, 0x706c616e)),
       boot_random_(Random::of_part(options.seed, 0x626f6f74)),
       history_(fabric_),
@@ -81,6 +83,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
     const auto changed = light_->apply(change);
     checker_->judge(loop_.now(), changed);
   });
+  bus_->look_through([this](ElementId receiver) { return arriving_at(*light_, receiver); });
   make_places();
   make_troubled_hosts(scenario);
   make_controller();
@@ -155,6 +158,7 @@ void World::make_agent(NodeId node) {
   options.node = node;
   options.fabric = fabric_;
   options.software = "sim";
+  options.identity = identity_;
   options.heartbeat_interval = timings_.beat_interval;
   options.report_interval = timings_.report_interval;
   options.audit_interval = audit_interval(timings_, fabric_->devices_of_agent[node.value].size());

@@ -179,6 +179,7 @@ class World {
   void note_schedules(Instant now);
 
   std::shared_ptr<const Fabric> fabric_;
+  const FabricIdentity identity_;
   std::string algorithm_;
   ControllerTimings timings_;
   DriftPolicy drift_policy_;

@@ -6,6 +6,7 @@ with file:line; every `loom ...` and `./dev ...` in running text is held against
 A comment above a block says how it is run:
     <!-- runs: in a lab -->                  a lab of first_light.yaml, brought up once a page, in which job 1 is lit
     <!-- runs: in a folder of its own -->    LIGHTLOOM_STATE is an empty folder
+    <!-- runs: on the emulated testbed -->   bench.yaml and inventory.yaml are there, and an emulator of every device in them
     <!-- runs: with data -->                 only where public data is present (LOOM_DATA, or shared/data beside the tree)
     <!-- runs: slow -->                      only with --slow, which runs nothing else
     <!-- runs: exit N, REASON -->            each command ends with this code
@@ -28,9 +29,25 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^\s*```(\w*)\s*$")
 MARK = re.compile(r"^\s*<!-- runs: (.*?) -->\s*$")
 OURS = re.compile(r"^(?:\$ )?(?:loom|lightloomd|lightloom-\w+|\./dev|build/release/\S+)(?: |$)")
-MARKS = re.compile(r"in a lab|in a folder of its own|with data|slow|exit (\d+), .+|no, .+")
+MARKS = re.compile(r"in a lab|in a folder of its own|on the emulated testbed|with data|slow|exit (\d+), .+|no, .+")
 LINE_S, SLOW_LINE_S = 120, 900
 LAB = "configs/scenarios/first_light.yaml"
+# The testbed of docs/bring_up.md: four lasers, four heater banks, two WSS, each an emulator with a serial number of its own.
+TESTBED = {
+    **{f"laser-{i}": ("itla", 5200 + i, f"tcp://127.0.0.1:{5200 + i}", f"CRT{i:03d}") for i in range(4)},
+    **{f"heater-{i}": ("heater", 1510 + i, f"modbus-tcp://127.0.0.1:{1510 + i}", "") for i in range(4)},
+    "wss-out-0": ("wss", 5110, "tcp://127.0.0.1:5110", "EP000021"),
+    "wss-in-0": ("wss", 5111, "tcp://127.0.0.1:5111", "EP000022"),
+}
+BENCH = """schema_version: 1
+kind: scenario
+name: bench
+mode: hard
+modes: [hard, sim]
+fabric: configs/fabrics/oddl_4.yaml
+inventory: inventory.yaml
+agents: {processes: 4}
+"""
 # What a page's reader brings: scripts of a training job, a map of ranks, somebody's public key (32 bytes in Z85).
 STAND_INS = {
     "train.sh": "#!/bin/sh\nexit 0\n",
@@ -162,6 +179,27 @@ class Scratch:
         if self.data:
             self.environment["LOOM_DATA"] = str(self.data)
         self.states = []
+        self.testbed = []  # processes
+
+    def build_testbed(self):
+        """Once a run: the files of the bench, and its devices."""
+        if self.testbed:
+            return
+        buses = "".join(f"  bus-{name}: {endpoint}\n" for name, (_, _, endpoint, _) in TESTBED.items())
+        devices = "".join(f"  {name}: {{serial: {serial}}}\n" for name, (_, _, _, serial) in TESTBED.items() if serial)
+        (self.folder / "bench.yaml").write_text(BENCH)
+        (self.folder / "inventory.yaml").write_text(
+            f"schema_version: 1\nkind: inventory\nname: bench\nbuses:\n{buses}devices:\n{devices}cabling: cabling.csv\n")
+        for kind, port, _, serial in TESTBED.values():
+            order = ["lightloom-emulate", kind, "--port", str(port)] + (["--serial", serial] if serial else [])
+            if kind == "wss":  # of the size that the fabric has
+                order += ["--inputs", "4" if port == 5111 else "1", "--outputs", "4" if port == 5110 else "1"]
+            if kind == "heater":
+                order += ["--bank-channels", "8"]
+            self.testbed.append(subprocess.Popen(order, env=self.environment, stdout=subprocess.PIPE, text=True,
+                                                 stderr=subprocess.DEVNULL))
+        for emulator in self.testbed:
+            emulator.stdout.readline()  # its port: it listens
 
     def state(self, name):
         path = self.folder / ("state-" + re.sub(r"\W", "-", name))
@@ -193,6 +231,9 @@ class Scratch:
         for state in self.states:
             if (state / "lab.json").exists():
                 self.run("loom lab down", state, 60)
+        for emulator in self.testbed:
+            emulator.kill()
+            emulator.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -208,6 +249,8 @@ def run_block(block, scratch, counts, faults):
                 return
     else:
         state, _ = scratch.state(f"{page}-{block.line}" if mark == "in a folder of its own" else page)
+    if mark == "on the emulated testbed":
+        scratch.build_testbed()
     for line, text in block.commands:
         code, said, seconds = scratch.run(text, state, SLOW_LINE_S if mark == "slow" else LINE_S)
         counts["run"] += 1

@@ -35,8 +35,8 @@ TEST_CASE("no_model_is_simulated_that_nobody_drives") {
 }
 
 TEST_CASE("a_device_that_names_no_model_is_of_the_usual_one_of_its_role") {
-  for (const DeviceRole role :
-       {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch, DeviceRole::circuit_switch}) {
+  for (const DeviceRole role : {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch,
+                                DeviceRole::circuit_switch, DeviceRole::monitor}) {
     Device device;
     device.role = role;
     const DeviceModels models = all_device_models();

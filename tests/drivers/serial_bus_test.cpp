@@ -46,6 +46,23 @@ TEST_CASE("exchanges_frames_of_a_fixed_length_and_up_to_a_terminator") {
   CHECK(received == "ITLAVOLT?\n");
 }
 
+TEST_CASE("what_was_read_beside_or_short_of_a_reply_is_kept_in_the_failure") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  std::jthread device([&] {
+    terminal.receive(5);
+    terminal.deliver("E02:03\nOK\n");  // a device that complains unasked, before its answer
+    terminal.receive(5);
+    terminal.deliver("4.5");
+  });
+  const BusReply both = bus.execute(frame("v0=1\n", 0, "\n", milliseconds{5000}));
+  CHECK(both.status == BusStatus::malformed);
+  CHECK(both.bytes == bytes_of("E02:03\nOK\n"));
+  const BusReply half = bus.execute(frame("v00?\n", 0, "\n", milliseconds{150}));
+  CHECK(half.status == BusStatus::timeout);
+  CHECK(half.bytes == bytes_of("4.5"));
+}
+
 TEST_CASE("a_late_serial_reply_is_not_taken_for_the_next_one") {
   Terminal terminal;
   SerialBus bus{terminal.endpoint()};
@@ -68,6 +85,26 @@ TEST_CASE("a_reply_longer_than_asked_for_is_malformed") {
     terminal.deliver("12345");
   });
   CHECK(bus.execute(frame("x", 3, "", milliseconds{5000})).status == BusStatus::malformed);
+}
+
+TEST_CASE("a_serial_reply_that_does_not_come_whole_says_how_much_came") {
+  Terminal terminal;
+  SerialBus bus{terminal.endpoint()};
+  const std::string device = terminal.endpoint().device;
+  CHECK(bus.execute(frame("x", 4, "", milliseconds{20})).cause == device + ": silence");
+  const auto after = [&](std::string_view part, std::uint16_t reply_bytes, std::string terminator) {
+    const Terminal another;
+    SerialBus line{another.endpoint()};
+    std::jthread peer([&] {
+      another.receive(1);
+      another.deliver(part);
+    });
+    const BusReply reply = line.execute(frame("x", reply_bytes, std::move(terminator), milliseconds{500}));
+    CHECK(reply.status == BusStatus::timeout);
+    return reply.cause.substr(another.endpoint().device.size());
+  };
+  CHECK(after("abc", 4, "") == ": 3 of 4 bytes came");
+  CHECK(after("1.5\r", 0, "\r\n") == ": 4 bytes came, and no end");
 }
 
 TEST_CASE("a_line_that_is_not_there_is_lost_and_found_when_it_comes") {

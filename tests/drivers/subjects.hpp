@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "drivers/heater/heater_board.hpp"
 #include "tests/drivers/rig.hpp"
 
 namespace loom {
@@ -15,6 +16,7 @@ struct Subject {
   const char* device;
   std::string model;
   std::vector<Setpoint> setpoints;
+  std::vector<DeviceSetting> profile{};
 };
 
 /// The device of ocs_fabric() that has this role, and setpoints for it.
@@ -45,20 +47,56 @@ inline Subject subject_of(DeviceRole role) {
            CircuitSwitchSetpoint{{{2, 2}}}}};
 }
 
-/// One of every model that there is a driver for: a new model is a new subject.
-inline std::vector<Subject> subjects() {
+/// Heater banks behind every board that a profile names, and behind one that takes a register a write.
+inline std::vector<Subject> boards() {
   std::vector<Subject> subjects;
+  for (std::size_t board = 0; board < kHeaterBoardNames.size(); ++board) {
+    Subject subject = subject_of(DeviceRole::filter);
+    subject.model = "heater_bank";
+    subject.profile = {{"board", static_cast<std::int64_t>(board)}};
+    if (kHeaterBoardNames.at(board) == "custom") {
+      subject.profile.insert(subject.profile.end(), {{"register_base", std::int64_t{40}},
+                                                     {"scale", 500.0},
+                                                     {"version_register", std::int64_t{7}},
+                                                     {"status_register", std::int64_t{1'000}},
+                                                     {"block_writes", std::int64_t{0}}});
+    }
+    subjects.push_back(std::move(subject));
+  }
+  return subjects;
+}
+
+/// One of every model that there is a driver for, a new model is a new subject; and what a profile makes of one. Not of
+/// monitors, which nobody sets: what they owe is in monitors/monitor_drivers_test.cpp.
+inline std::vector<Subject> subjects() {
+  std::vector<Subject> subjects = boards();
   for (const DeviceModel* model : all_device_models()) {
+    if (model->role == DeviceRole::monitor) {
+      continue;
+    }
     subjects.push_back(subject_of(model->role));
     subjects.back().model = model->name;
   }
   return subjects;
 }
 
+/// A pluggable module advertises its times in classes from 1 ms on: the fabric promises no less.
+inline void suit(Transmitter& transmitter, std::string_view model) {
+  if (model == "cmis" || model == "sff8690") {
+    transmitter.retune_max = std::chrono::milliseconds{60};
+    transmitter.blank_max = std::chrono::milliseconds{5};
+    transmitter.enable_max = std::chrono::milliseconds{10};
+  }
+}
+
 inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
   Fabric fabric = ocs_fabric();
   const DeviceId device = device_named(fabric, subject.device);
+  if (auto* laser = std::get_if<Transmitter>(&fabric.elements[fabric.device(device).elements.front().value].kind)) {
+    suit(*laser, subject.model);
+  }
   fabric.devices[device.value].model = subject.model;
+  fabric.devices[device.value].profile = subject.profile;
   SimDeviceOptions options;
   options.seed = seed;
   return Rig(std::move(fabric), device, options);
@@ -74,7 +112,7 @@ inline bool is_true(const Rig& rig, const Setpoint& setpoint) {
   }
   if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     const Frequency resonance = std::get<RingLight>(state).resonances[0];
-    return magnitude(resonance - heater->rings[0].resonance) <= FrequencyOffset{500};  // a millivolt's worth
+    return magnitude(resonance - heater->rings[0].resonance) <= FrequencyOffset{1'000};  // half a count's worth
   }
   if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     const auto& light = std::get<OcsLight>(state);

@@ -1,26 +1,15 @@
 // WSS and OCS emulators as processes: the bytes on the wire, the real drivers over the real bus, power cycles, bad manners.
-#include <poll.h>
-
-#include <functional>
 #include <string>
 
-#include "drivers/bus/bus_device.hpp"
-#include "drivers/bus/stream.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/wss/lcos_wss.hpp"
-#include "tests/drivers/emulator_process.hpp"
+#include "tests/drivers/driver_over_bus.hpp"
 #include "tests/drivers/rig.hpp"
 
 namespace loom {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::unique_ptr<BusDevice> bus_to(const EmulatorProcess& emulator) {
-  auto bus = make_bus(emulator.endpoint());
-  REQUIRE(bus.has_value());
-  return std::move(*bus);
-}
 
 /// One line out, one line in; the answer without its end, or the name of what went wrong.
 std::string ask(BusDevice& bus, const std::string& text, const char* terminator, milliseconds deadline = milliseconds{5000}) {
@@ -49,32 +38,6 @@ std::string say(BusDevice& bus, const std::string& text, milliseconds deadline =
 void ask_until(BusDevice& bus, const std::string& text, const char* terminator, const std::string& wanted) {
   while (ask(bus, text, terminator) != wanted) {
   }
-}
-
-/// Runs a driver over a real bus until it wants nothing more.
-void run(Driver& driver, BusDevice& bus, const std::function<void(const Transaction&)>& before = {}) {
-  Step step = driver.step(steady_now(), nullptr);
-  while (step.transaction || step.wake != kNever) {
-    if (step.transaction) {
-      if (before) {
-        before(*step.transaction);
-      }
-      const BusReply reply = bus.execute(*step.transaction);
-      step = driver.step(steady_now(), &reply);
-    } else {
-      const std::int64_t rest_ns = std::max<std::int64_t>((step.wake - steady_now()).count(), 0);
-      const timespec rest{rest_ns / 1'000'000'000, rest_ns % 1'000'000'000};
-      ppoll(nullptr, 0, &rest, nullptr);
-      step = driver.step(steady_now(), nullptr);
-    }
-  }
-}
-
-void fire(Driver& driver, BusDevice& bus, const Setpoint& setpoint) {
-  REQUIRE(driver.check(setpoint).has_value());
-  driver.stage(setpoint);
-  driver.fire();
-  run(driver, bus);
 }
 
 ScpiOcsDriver ocs_driver() {

@@ -45,6 +45,34 @@ TEST_CASE("tcp_exchanges_lines_in_parts_over_one_connection") {
   CHECK(received == "*idn?\n*opc?\n");
 }
 
+TEST_CASE("tcp_skips_parts_that_answer_nothing_before_a_request_and_after_it") {
+  TcpPeer peer;
+  TcpBus bus{peer.endpoint()};
+  const auto ask = [](std::string_view request, std::string answers) {
+    Transaction transaction = line(request);
+    std::get<Frame>(transaction.order).terminator = ";";
+    std::get<Frame>(transaction.order).answers = std::move(answers);
+    return transaction;
+  };
+  std::latch announced{1};
+  std::jthread device([&] {
+    const auto client = peer.accept();
+    client.receive(4);
+    client.deliver("A 1 REPT;M 7 COMPLD;\r\n");
+    client.deliver("A 2 REPT;A 3 half of");
+    announced.count_down();
+    client.receive(4);
+    client.deliver(" it;M 9 COMPLD;");
+  });
+  const BusReply first = bus.execute(ask("one;", " 7 "));
+  CHECK(text_of(first) == "A 1 REPT;M 7 COMPLD;");
+  announced.wait();
+  const BusReply second = bus.execute(ask("two;", " 9 "));
+  CHECK(second.status == BusStatus::ok);
+  CHECK(text_of(second).ends_with("M 9 COMPLD;"));
+  CHECK(second.connection == first.connection);
+}
+
 TEST_CASE("tcp_never_takes_a_late_answer_for_the_next_one") {
   TcpPeer peer;
   TcpBus bus{peer.endpoint()};

@@ -23,6 +23,7 @@ class Terminal {
   }
   ~Terminal() { close(master_); }
   SerialEndpoint endpoint() const { return {ptsname(master_), 9600, 'N', 1}; }
+  int master() const { return master_; }
   std::string receive(std::size_t count) const {
     std::string received;
     char byte = 0;

@@ -166,6 +166,8 @@ class Bench {
                                           static_cast<std::uint16_t>(context % element.outputs), Db{0}}}};
       case DeviceRole::circuit_switch:
         return CircuitSwitchSetpoint{{{0, context}, {1, static_cast<std::uint16_t>(context + 1)}}};
+      case DeviceRole::monitor:
+        return MonitorSetpoint{};
     }
     return {};
   }
@@ -178,9 +180,11 @@ class Bench {
       case DeviceRole::wavelength_switch:
         return WavelengthSwitchSetpoint{};
       case DeviceRole::circuit_switch:
+        return CircuitSwitchSetpoint{};
+      case DeviceRole::monitor:
         break;
     }
-    return CircuitSwitchSetpoint{};
+    return MonitorSetpoint{};
   }
   void deliver(const Event& event) {
     EffectSink sink;
@@ -209,6 +213,7 @@ class Bench {
   void interpret(Append&) {}
   void interpret(RaiseAlarm&) {}
   void interpret(TellTraining&) {}
+  void interpret(LearnPeers&) {}
   void interpret(MakePlan&) { FAIL("an agent never plans"); }
 
   std::map<TimerId, Instant> timers_;

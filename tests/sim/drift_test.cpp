@@ -86,6 +86,107 @@ TEST_CASE("what_the_scenario_only_wants_reported_is_named_and_left") {
   CHECK(result.alarms.size() == 1);
 }
 
+namespace {
+
+/// A ring of light over switches that somebody else patches, too.
+struct SharedSwitches {
+  Scenario scenario = shared();
+  Plant plant = idle_ports();
+  World world{scenario, *script_of(scenario), {}};
+  Outsider outsider{world.bus(), scenario.fabric};
+  DeviceId ocs;
+
+  SharedSwitches() {
+    REQUIRE(world.start());
+    run(seconds{8});
+    REQUIRE(world.controller().is_idle());
+    ocs = plant.device(world.controller().confirmed_plan()->plan, *scenario.fabric);
+    world.excuse(scenario.fabric->device(ocs));
+  }
+  static Scenario shared() {
+    Scenario scenario = drift_scenario(DriftFabric::ocs_16);
+    Fabric fabric = *scenario.fabric;
+    for (Device& device : fabric.devices) {
+      device.profile.clear();  // foreign: report
+    }
+    scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
+    return scenario;
+  }
+  static Plant idle_ports() {
+    const auto plants = drift_plants(DriftFabric::ocs_16);
+    const auto plant = std::ranges::find(plants, "idle ports connected", &Plant::name);
+    REQUIRE(plant != plants.end());
+    return *plant;
+  }
+  void run(Duration duration) { world.run_until(world.loop_now() + duration); }
+  CircuitSwitchObservation seen() const {
+    const DeviceUnits& units = world.agent(scenario.fabric->device(ocs).agent).units();
+    return std::get<CircuitSwitchObservation>(units[*units.index_of(ocs)].driver->observe().reading);
+  }
+  std::size_t circuits() const { return world.controller().confirmed_plan()->plan.circuits.size(); }
+};
+
+}  // namespace
+
+TEST_CASE("a_connection_of_somebody_else_on_a_shared_switch_is_reported_and_neither_drift_nor_repaired") {
+  SharedSwitches bench;
+  const std::uint64_t commits = bench.world.confirmed();
+  const std::uint64_t violations = bench.world.checker().count();
+  bench.plant.act(bench.outsider, bench.world, bench.ocs);
+  bench.run(poll_bound(bench.scenario.controller) + seconds{10});
+  CHECK(bench.seen().occupied.size() == 1);
+  const OpticalState state = bench.world.bus().model(bench.ocs).true_light(bench.world.loop_now());
+  CHECK(std::get<OcsLight>(state).connects.size() == bench.seen().connects.size() + 1);  // it is there still
+  CHECK(bench.world.controller().drift().counts() == DriftCounts{});
+  CHECK(bench.world.confirmed() == commits);
+  CHECK(bench.world.checker().count() == violations);
+}
+
+TEST_CASE("an_agent_that_begins_anew_beside_connections_of_somebody_else_knows_its_own_again_and_writes_nothing") {
+  SharedSwitches bench;
+  bench.plant.act(bench.outsider, bench.world, bench.ocs);
+  bench.run(seconds{5});
+  const std::vector<CrossConnect> ours = bench.seen().connects;
+  REQUIRE_FALSE(ours.empty());
+  const std::uint64_t violations = bench.world.checker().count();
+  const OpticalState before = bench.world.bus().model(bench.ocs).true_light(bench.world.loop_now());
+  bench.world.crash(agent_peer(bench.scenario.fabric->device(bench.ocs).agent), milliseconds{200});
+  bench.run(seconds{15});
+  CHECK(bench.seen().connects == ours);
+  CHECK(bench.seen().occupied.size() == 1);
+  CHECK(bench.world.bus().model(bench.ocs).true_light(bench.world.loop_now()) == before);
+  CHECK(bench.world.controller().drift().counts() == DriftCounts{});
+  CHECK(bench.world.checker().count() == violations);
+}
+
+TEST_CASE("a_port_that_somebody_else_takes_costs_its_circuit_by_name_and_is_planned_again_when_he_gives_it_back") {
+  SharedSwitches bench;
+  const std::vector<CrossConnect> ours = bench.seen().connects;
+  REQUIRE_FALSE(ours.empty());
+  const std::size_t circuits = bench.circuits();
+  CrossConnect his{ours.front().input, 0};
+  while (std::ranges::find(ours, his.output, &CrossConnect::output) != ours.end()) {
+    ++his.output;
+  }
+  bench.outsider.disconnect(bench.ocs, ours.front());
+  bench.outsider.connect(bench.ocs, his);
+  bench.run(seconds{30});
+  CHECK(bench.seen().occupied == std::vector{his});
+  CHECK(bench.circuits() < circuits);
+  CHECK(bench.circuits() > 0);
+  const std::string named = "input " + std::to_string(his.input) + " is connected to output " + std::to_string(his.output) +
+                            " by somebody else; disconnect it there, or set foreign: remove in its profile";
+  CHECK(std::ranges::any_of(bench.world.alarms(),
+                            [&](const Alarm& alarm) { return alarm.evidence.find(named) != std::string::npos; }));
+  bench.outsider.disconnect(bench.ocs, his);
+  bench.run(seconds{30});
+  CHECK(bench.seen().occupied.empty());
+  // It is planned again at once. Whether a running job of this architecture takes a circuit back is its scheduler's choice.
+  CHECK(bench.world.controller().history().back().reason.find("follows orders again") != std::string::npos);
+  CHECK(bench.world.controller().confirmed_plan()->left_out.empty());
+  CHECK(bench.world.controller().drift().counts() == DriftCounts{});
+}
+
 TEST_CASE("a_device_that_cannot_be_repaired_is_given_up_after_a_bounded_number_of_attempts") {
   Plant plant = plant_named("laser switched off");
   plant.act = [](Outsider& outsider, World& world, DeviceId laser) {

@@ -105,7 +105,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"agents", {"core", "drivers"}},
       {"runtime", {"core", "proto", "drivers/bus"}},
       {"runtime/zmq", {"core", "proto", "runtime"}},
-      {"runtime/state", {"core", "core/config", "agents", "runtime/zmq"}},
+      {"runtime/state", {"core", "core/config", "agents", "runtime", "runtime/zmq"}},
       {"sim_backend/devices", {"core", "drivers"}},
       {"sim_backend",
        {"core", "core/config", "drivers", "runtime", "controller/control", "controller/plan", "controller/workload",

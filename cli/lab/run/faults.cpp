@@ -12,14 +12,6 @@
 namespace loom::cli {
 namespace {
 
-std::uint32_t process_of(const Scenario& scenario, NodeId node) {
-  std::uint32_t process = 0;
-  while (nodes_of_process(scenario, process).end <= node.value) {
-    ++process;
-  }
-  return process;
-}
-
 std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) {
   const std::string kind(to_string(fault.kind));
   if (fault.kind != MachineFaultKind::crash) {
@@ -28,14 +20,15 @@ std::string fault_in_a_lab(const Scenario& scenario, const MachineFault& fault) 
   if (!fault.node) {
     return {};
   }
-  const NodeSpan span = nodes_of_process(scenario, process_of(scenario, *fault.node));
-  if (span.end - span.first == 1) {
+  const std::vector<NodeId> nodes = nodes_of_process(scenario, process_of_node(scenario, *fault.node));
+  if (nodes.size() == 1) {
     return {};
   }
   return format_text(
-      "machine_faults: crash of node {}: its process hosts nodes {} to {}, which would die too; it works in mode sim (loom sim "
+      "machine_faults: crash of node {}: its process hosts nodes {} to {}, which would die too; it works in mode sim (loom "
+      "sim "
       "run), or with agents: {{processes: {}}}",
-      fault.node->value, span.first, span.end - 1, scenario.fabric->nodes.size());
+      fault.node->value, nodes.front().value, nodes.back().value, scenario.fabric->nodes.size());
 }
 
 void kill_process(const LabRecord& lab, const std::string& name) { (void)stop_processes(lab.started->named(name), 0); }
@@ -96,7 +89,7 @@ Result<void> LabFaults::begin(const MachineFault& fault) {
     }
     return {};
   }
-  const std::uint32_t process = process_of(lab_.scenario, *fault.node);
+  const std::uint32_t process = process_of_node(lab_.scenario, *fault.node);
   if (lab_.agent_pids[process] != 0) {
     lab_.agent_pids[process] = 0;
     kill_process(lab_, format_text("agents-{}", process));
@@ -110,7 +103,7 @@ Result<void> LabFaults::end(const MachineFault& fault) {
   if (!fault.node) {
     return lab_.controller_pid == 0 ? start_controller(lab_) : Result<void>{};
   }
-  const std::uint32_t process = process_of(lab_.scenario, *fault.node);
+  const std::uint32_t process = process_of_node(lab_.scenario, *fault.node);
   return lab_.agent_pids[process] == 0 ? start_agent_process(lab_, process) : Result<void>{};
 }
 

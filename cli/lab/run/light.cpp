@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/bus/bus_device.hpp"
+#include "drivers/heater/heater_board.hpp"
 #include "runtime/clock.hpp"
 #include "sim_backend/judge/light_log.hpp"
 #include "sim_backend/light/light_model.hpp"
@@ -27,17 +27,17 @@ Result<RingLight> read_bank(const Fabric& fabric, const Device& device, const st
   if (!bus) {
     return std::unexpected(bus.error());
   }
+  const HeaterBoard board = heater_board_of(device);
   const auto channels = static_cast<std::uint16_t>(device.elements.size());
-  const BusReply reply = (*bus)->execute({device.id, device.bus_address, Registers{0, channels, {}}, std::chrono::seconds{1}});
+  const BusReply reply =
+      (*bus)->execute({device.id, device.bus_address, Registers{board.base, channels, {}}, std::chrono::seconds{1}});
   if (reply.status != BusStatus::ok || reply.words.size() != channels) {
     return fail(ErrorCode::device_silent, format_text("{} at {} did not report its voltages", device.name, endpoint));
   }
   RingLight light;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
-    const double volts = reply.words[channel] * 1e-3;
-    const double milliwatts = volts * volts / ring.heater_ohm * 1e3;
-    light.resonances.push_back(ring.cold_resonance - FrequencyOffset{std::llround(milliwatts * ring.mhz_per_milliwatt)});
+    light.resonances.push_back(resonance_of_volts(ring, board.volts_of(reply.words[channel], ring.heater_ohm)));
   }
   return light;
 }
@@ -61,9 +61,9 @@ Result<void> LabLight::read_banks(Instant since) {
 }
 
 void LabLight::note_death(std::uint32_t process, Instant at) {
-  const NodeSpan span = nodes_of_process(lab_.scenario, process);
+  const std::vector<NodeId> nodes = nodes_of_process(lab_.scenario, process);
   for (const Device& device : lab_.scenario.fabric->devices) {
-    const bool is_gone = device.agent.value >= span.first && device.agent.value < span.end;
+    const bool is_gone = std::ranges::binary_search(nodes, device.agent);
     const bool is_simulated = lab_.scenario.fabric->buses[device.bus.value].endpoint == "sim";
     if (is_gone && is_simulated && device.role == DeviceRole::transmitter) {  // without light, what the others do is no matter
       noted_.push_back({at, device.id, 0, LaserLight{}});

@@ -38,15 +38,7 @@ Result<std::vector<GrantTimes>> grants_since(const LabRecord& lab, Instant begin
 
 /// Whether two nodes are hosted by two of the lab's agent processes.
 IsAcross across_processes(const Scenario& scenario) {
-  return [&scenario](NodeId a, NodeId b) {
-    for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-      const NodeSpan span = nodes_of_process(scenario, process);
-      if (a.value >= span.first && a.value < span.end) {
-        return b.value < span.first || b.value >= span.end;
-      }
-    }
-    return false;
-  };
+  return [&scenario](NodeId a, NodeId b) { return process_of_node(scenario, a) != process_of_node(scenario, b); };
 }
 
 /// When the replayed iteration begins: a ring when its last circuit is lit; timeslots when their first light comes.

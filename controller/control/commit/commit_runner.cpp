@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "controller/plan/grants.hpp"
 #include "core/messages/intake_limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -103,6 +104,26 @@ void append(std::deque<CommitReport>& history, CommitReport report) {
   }
 }
 
+/// Where what was measured is more than the fabric promises, the plan has the longer guard; people shall know what it costs.
+std::optional<Alarm> alarm_of_guard(const Fabric& fabric, const Plan& plan, FireSkew& skew) {
+  for (const NodePlan& slice : plan.nodes) {
+    const bool is_laid = slice.grants && slice.grants->routed_by == plan.revision;
+    const Duration widened = is_laid ? widened_by(fabric, plan, slice.grants->job) : Duration{};
+    if (widened > Duration{}) {
+      return Alarm{
+          AlarmCode::fire_underflow,
+          {},
+          {},
+          format_text("agents fired up to {} us late (p99.9 of {} firings), more than the guard that the fabric "
+                      "promises: grants of job {} have a guard of {} us, {} us longer",
+                      skew.p999() / std::chrono::microseconds{1}, skew.count(), slice.grants->job.value,
+                      guard_of(slice.grants->timings) / std::chrono::microseconds{1}, widened / std::chrono::microseconds{1}),
+          "loom schedule history"};
+    }
+  }
+  return std::nullopt;
+}
+
 /// Of a plan that never became a commit.
 CommitReport refused(Revision revision, const ControllerFacts& facts, const ConfirmedPlans& confirmed) {
   CommitReport report;
@@ -157,6 +178,9 @@ std::string CommitRunner::waits_for() const {
   }
   const FabricCommit& commit = *committing->commit;
   const std::string revision = format_text("revision {} waits for ", commit.revision().value);
+  if (facts_.clock_problem) {
+    return revision + "a clock that may time it: " + facts_.clock_problem->message;
+  }
   if (committing->step == CommitStep::waiting_for_quiet) {
     if (const auto job = conditions_.unquiet_job(commit)) {
       return format_text("{}job {} to be quiet", revision, job->value);
@@ -176,7 +200,8 @@ void CommitRunner::want_plan(std::string reason, EffectSink& sink, std::string o
 }
 
 void CommitRunner::consider_planning(EffectSink& sink) {
-  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure()) {
+  if (!facts_.started || !wanted_ || !std::holds_alternative<Idle>(phase_) || !journal_.is_empty() || journal_.failure() ||
+      facts_.clock_problem) {
     return;  // whoever ends that state considers again
   }
   if (facts_.now < numbers_.known_by() && sessions_.are_all_known()) {
@@ -199,6 +224,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->algorithm = facts_.algorithm;
   request->budget.steps = facts_.timings.plan_steps;
   request->reason = wanted_->reason;
+  request->fire_skew = fire_skew_.p999();
   request->unusable = unusable_.devices();
   request->may_leave_out =
       confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : unlit_jobs(desired_.intent(), jobs_);
@@ -260,6 +286,9 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     append(history_, std::move(report));
     return journal_.append(desired_.record(), PlanAct{}, sink);
   }
+  if (auto alarm = alarm_of_guard(*facts_.fabric, plan->plan, fire_skew_)) {
+    alarms_.raise(*std::move(alarm), facts_.now, sink);
+  }
   returns_.begin_commit();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
@@ -293,7 +322,7 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
 
 void CommitRunner::begin_if_ready(EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
-  if (committing == nullptr || !committing->is_waiting()) {
+  if (committing == nullptr || !committing->is_waiting() || facts_.clock_problem) {
     return;
   }
   FabricCommit& commit = *committing->commit;
@@ -324,7 +353,11 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
 void CommitRunner::on_answer(NodeId node, Revision revision, const Body& answer, EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
   if (committing != nullptr && !committing->is_waiting() && revision == committing->commit->revision()) {
+    const std::uint32_t done = committing->commit->done();
     committing->commit->on_answer(node, answer, facts_.now, facts_.header, sink);
+    if (const auto* darkened = std::get_if<Darkened>(&answer); darkened != nullptr && committing->commit->done() != done) {
+      fire_skew_.add(darkened->lateness);
+    }
     follow_commit(sink);
   }
 }

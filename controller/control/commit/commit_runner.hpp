@@ -15,6 +15,7 @@
 #include "controller/control/agent_sessions.hpp"
 #include "controller/control/commit/commit.hpp"
 #include "controller/control/commit/commit_returns.hpp"
+#include "controller/control/commit/fire_skew.hpp"
 #include "controller/control/commit/found_state.hpp"
 #include "controller/control/commit/revision_numbers.hpp"
 #include "controller/control/commit/start_conditions.hpp"
@@ -152,6 +153,7 @@ class CommitRunner {
   std::optional<CommitEnd> end_;
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::deque<CommitReport> history_;
+  FireSkew fire_skew_;
 };
 
 /// The commit that moves light now; null: none does, be it that one waits to begin.

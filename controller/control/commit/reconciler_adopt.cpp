@@ -77,7 +77,7 @@ bool Reconciler::adopt(EffectSink& sink) {
 /// What cannot be adopted is an alarm, and is left as it is.
 void Reconciler::cannot_adopt(DeviceId id, const Error& error, EffectSink& sink) {
   const Device& device = facts_.fabric->device(id);
-  drift_.cannot_adopt(id);
+  drift_.leave_to_people(id);
   Alarm alarm;
   alarm.code = AlarmCode::drift;
   alarm.node = device.agent;

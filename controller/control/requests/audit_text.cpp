@@ -126,8 +126,13 @@ struct AskText {
                        space == std::string::npos ? "" : word.substr(space), ask.force ? " --force" : "", dry(ask.dry_run));
   }
   std::string operator()(const DeviceRequest& ask) const {
-    return format_text("device set {} {}{}", ask.device.value,
-                       ask.setpoint ? std::visit(SetpointText{}, *ask.setpoint) : std::string("--clear"), dry(ask.dry_run));
+    std::string volts;
+    for (const HeaterByHand& heater : ask.heaters) {
+      volts += format_text(" volts.{}={}mV", heater.channel, heater.millivolts);
+    }
+    return format_text("device set {} {}{}{}", ask.device.value,
+                       ask.setpoint ? std::visit(SetpointText{}, *ask.setpoint) : std::string("--clear"), volts,
+                       dry(ask.dry_run));
   }
   std::string operator()(const ResetRequest& ask) const { return format_text("device reset {}", ask.device.value); }
   std::string operator()(const AcknowledgeAlarm& ask) const { return format_text("alarm ack {}", ask.alarm.value); }

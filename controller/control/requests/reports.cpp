@@ -29,7 +29,7 @@ std::size_t bytes_of(const Observation& seen) {
   return bytes;
 }
 
-std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + 10 * row.jobs.size(); }
+std::size_t bytes_of(const NodeReport& row) { return 96 + row.name.size() + row.turned_away.size() + 10 * row.jobs.size(); }
 std::size_t bytes_of(const DeviceReport& row) { return 96 + row.name.size() + 2 * bytes_of(row.observation); }
 constexpr std::size_t kCircuitBytes = 144;
 std::size_t bytes_of(const CircuitReport& row) { return kCircuitBytes + row.state.size() + row.why.size(); }
@@ -222,7 +222,8 @@ ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
                         contains(intent.drained, node.id),
                         contains(intent.maintenance, node.id),
                         std::move(jobs[node.id.value]),
-                        session.own_latch.cause};
+                        session.own_latch.cause,
+                        session.turned_away};
     });
   }
   return page.take();
@@ -262,8 +263,14 @@ DeviceReport Reports::device_row(const Device& device) const {
 
 ReportPage<DeviceReport> Reports::device_rows(const Query& query) const {
   Page<DeviceReport> page(query);
+  const std::vector<DeviceId> proven = from_.light.proven_lasers();
   for (const Device& device : from_.facts.fabric->devices) {
-    page.add(device.id.value, [&] { return device_row(device); });
+    page.add(device.id.value, [&] {
+      DeviceReport row = device_row(device);
+      const bool is_proven = std::binary_search(proven.begin(), proven.end(), device.id);
+      row.observation.proof = is_proven ? Proof::monitor : row.observation.proof;
+      return row;
+    });
   }
   return page.take();
 }

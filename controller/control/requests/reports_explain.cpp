@@ -7,6 +7,7 @@
 #include "controller/control/requests/reports.hpp"
 #include "controller/plan/explain.hpp"
 #include "core/limits.hpp"
+#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -25,6 +26,9 @@ std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot
     }
     return format_text("ring {} parked", channel);
   }
+  if (std::holds_alternative<MonitorSetpoint>(setpoint)) {
+    return "light";
+  }
   const std::string way = format_text("{} -> {}", hop.input, hop.output);
   return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? format_text("{}: {}", to_string(centre_of(slot)), way)
                                                                     : way;
@@ -37,6 +41,17 @@ std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, 
   if (const auto* heater = std::get_if<FilterObservation>(&reading)) {
     return channel < heater->millivolts.size() ? format_text("{} mV", heater->millivolts[channel]) : "not read";
   }
+  if (const auto* monitor = std::get_if<MonitorObservation>(&reading)) {
+    std::string text;
+    for (const LightReading& light : monitor->lights) {
+      if (light.channel == channel) {
+        text +=
+            format_text("{}{}{}", text.empty() ? "" : ", ",
+                        light.frequency.mhz == 0 ? std::string() : to_string(light.frequency) + " at ", to_string(light.power));
+      }
+    }
+    return text.empty() ? "dark" : text;
+  }
   const std::string way = format_text("{} -> {}", hop.input, hop.output);
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading)) {
     const bool is_there = std::any_of(wss->routes.begin(), wss->routes.end(), [&](const WssRoute& route) {
@@ -45,10 +60,7 @@ std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, 
     return is_there ? format_text("{}: {}", to_string(centre_of(slot)), way) : to_string(centre_of(slot)) + " BLOCKED";
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
-    const bool is_there = std::any_of(ocs->connects.begin(), ocs->connects.end(), [&](const CrossConnect& connect) {
-      return connect.input == hop.input && connect.output == hop.output;
-    });
-    return is_there ? way : format_text("{} OPEN", hop.input);
+    return is_connected(*ocs, {hop.input, hop.output}) ? way : format_text("{} OPEN", hop.input);
   }
   return "never read";
 }
@@ -133,8 +145,9 @@ void Reports::conclude(CircuitExplanation& it, Dbm sensitivity) const {
     it.verdict = format_text("{}: {}", to_string(it.circuit.light), it.circuit.why);
     it.next_command = format_text("loom job show {}", it.circuit.circuit.job.value);
   } else {
-    it.verdict = format_text("nothing on its way is wrong: {} expected at the receiver, which needs {} (margin {} dB)",
-                             to_string(received), to_string(sensitivity), (received - sensitivity).centi / 100);
+    it.verdict = format_text(
+        "nothing on its way is wrong (proof: {}): {} expected at the receiver, which needs {} (margin {} dB)",
+        to_string(it.circuit.proof), to_string(received), to_string(sensitivity), (received - sensitivity).centi / 100);
     it.next_command = format_text("loom job show {}", it.circuit.circuit.job.value);
   }
 }

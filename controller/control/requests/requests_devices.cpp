@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controller/control/requests/operator_requests.hpp"
+#include "core/fabric/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -56,6 +57,34 @@ std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed
   return count > kCircuitsNamed ? format_text("{} and {} more", text, count - kCircuitsNamed) : text;
 }
 
+/// The setpoint that is asked for, with the resonances of heaters that are given in volts.
+Result<std::optional<Setpoint>> with_heaters(const Fabric& fabric, const Device& device, const DeviceRequest& request) {
+  if (request.heaters.empty()) {
+    return request.setpoint;
+  }
+  const auto* asked = request.setpoint ? std::get_if<FilterSetpoint>(&*request.setpoint) : nullptr;
+  if (device.role != DeviceRole::filter || asked == nullptr) {
+    return fail(ErrorCode::invalid_argument, format_text("{} has no heaters to be given in volts", device.name));
+  }
+  FilterSetpoint bank = *asked;
+  for (const HeaterByHand& heater : request.heaters) {
+    if (heater.channel >= device.elements.size()) {
+      return fail(ErrorCode::not_found, format_text("{} channel {}: the bank has channels 0 to {}", device.name, heater.channel,
+                                                    device.elements.size() - 1));
+    }
+    const auto& ring = std::get<RingFilter>(fabric.element(device.elements[heater.channel]).kind);
+    const auto resonance = resonance_by_hand(ring, static_cast<std::int32_t>(heater.millivolts));
+    if (!resonance) {
+      return fail(resonance.error().code,
+                  format_text("{} channel {}: {}", device.name, heater.channel, resonance.error().message));
+    }
+    const auto channel = static_cast<std::uint16_t>(heater.channel);
+    std::erase_if(bank.rings, [&](const RingResonance& each) { return each.channel == channel; });
+    bank.rings.insert(std::ranges::lower_bound(bank.rings, channel, {}, &RingResonance::channel), {channel, *resonance});
+  }
+  return std::optional<Setpoint>(std::move(bank));
+}
+
 }  // namespace
 
 void OperatorRequests::handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink) {
@@ -64,36 +93,41 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
     return refuse(requester, unknown_device(request.device, fabric.devices.size()), sink);
   }
   const Device& device = fabric.device(request.device);
+  const auto wanted = with_heaters(fabric, device, request);
+  if (!wanted) {
+    return refuse(requester, {wanted.error().code, wanted.error().message, format_text("loom device show {}", device.id.value)},
+                  sink);
+  }
+  const std::optional<Setpoint>& setpoint = *wanted;
   const std::string node = number(device.agent.value);
   const std::string name = format_text("{} (device {})", device.name, device.id.value);
   const std::string users = circuits_using(device, confirmed_, fabric);
-  if (request.setpoint && !users.empty()) {
+  if (setpoint && !users.empty()) {
     return refuse(requester, {ErrorCode::refused, format_text("{} carries {}", name, users), "loom node drain " + node}, sink);
   }
   const bool is_set = desired_.override_of(device.id) != nullptr;
-  if (!request.setpoint && !is_set) {
+  if (!setpoint && !is_set) {
     return refuse(requester,
                   {ErrorCode::conflict, name + " is neither set by hand nor adopted: there is nothing to clear",
                    format_text("loom device show {}", device.id.value)},
                   sink);
   }
-  if (request.setpoint && emits(*request.setpoint) && (desired_.intent().lasers_off || desired_.in_maintenance(device.agent))) {
+  if (setpoint && emits(*setpoint) && (desired_.intent().lasers_off || desired_.in_maintenance(device.agent))) {
     return refuse(
         requester,
         {ErrorCode::refused, name + " may not emit: its lasers are latched off",
          desired_.intent().lasers_off ? std::string("loom lasers rearm") : format_text("loom node maintenance {} off", node)},
         sink);
   }
-  TentativePlan plan =
-      change_for(requester, {[id = device.id, setpoint = request.setpoint](const Intent& intent) -> Result<Intent> {
-                   Intent changed = intent;
-                   clear_override(changed, id);
-                   if (setpoint) {
-                     set_override(changed, {id, *setpoint});
-                   }
-                   return changed;
-                 }},
-                 device.name + (request.setpoint ? " set by hand" : " is the plan's again"), request.dry_run);
+  TentativePlan plan = change_for(requester, {[id = device.id, setpoint = setpoint](const Intent& intent) -> Result<Intent> {
+                                    Intent changed = intent;
+                                    clear_override(changed, id);
+                                    if (setpoint) {
+                                      set_override(changed, {id, *setpoint});
+                                    }
+                                    return changed;
+                                  }},
+                                  device.name + (setpoint ? " set by hand" : " is the plan's again"), request.dry_run);
   changes_.begin(std::move(plan), sink);
 }
 

@@ -51,7 +51,7 @@ std::vector<DeviceId> DriftWatch::stale_among(std::vector<DeviceId> devices, Ins
   return devices;
 }
 
-void DriftWatch::cannot_adopt(DeviceId device) {
+void DriftWatch::leave_to_people(DeviceId device) {
   if (const auto found = findings_.find(device); found != findings_.end()) {
     found->second.unlawful = true;
   }

@@ -44,8 +44,8 @@ class DriftWatch {
   std::vector<DeviceId> adoptable(Instant now) const { return due(DriftAnswer::adopt, now); }
   /// Those of these that are stale and whose time has come. Stale is nothing to repair, unless somebody knows that they answer.
   std::vector<DeviceId> stale_among(std::vector<DeviceId> devices, Instant now) const;
-  /// It cannot become desired: left to people until it drifts in another way.
-  void cannot_adopt(DeviceId device);
+  /// No commit can mend it, or it cannot become desired: until it drifts in another way.
+  void leave_to_people(DeviceId device);
   /// When the next of them comes due; kNever: none.
   Instant next_due(Instant now) const;
   /// There was a reason for its drift that is gone: repairs that were tried while it stood do not count.

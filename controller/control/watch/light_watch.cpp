@@ -25,6 +25,13 @@ const LightPaths& LightWatch::paths() const {
     for (std::size_t i = 0; i < circuits.size(); ++i) {
       circuits_[circuits[i].job].push_back(i);
     }
+    circuit_of_transmitter_.clear();
+    for (std::size_t i = 0; has_monitors_ && i < circuits.size(); ++i) {
+      const auto watched = [&](const Sighting& each) { return !paths_->sighted_at(each.receiver).empty(); };
+      if (std::ranges::any_of(paths_->sightings(i), watched)) {
+        circuit_of_transmitter_.emplace(circuits[i].transmitter, i);
+      }
+    }
   }
   return *paths_;
 }
@@ -63,6 +70,8 @@ LightWatch::Sight LightWatch::sight() const {
   sight.readings.agents = sight.agents;
   sight.readings.played = sight.played;
   sight.readings.ordered = sight.ordered;
+  gather_received(sight);
+  sight.readings.received = sight.received;
   sight.readings.limits.stale_after = facts_.timings.stale_after;
   return sight;
 }
@@ -133,6 +142,7 @@ std::vector<CircuitReport> LightWatch::reports_of(const std::vector<std::pair<Ci
       row.state = oper_state(light);
       row.light = light.state;
       row.age = light.age;
+      row.proof = light.proof;
       row.why = light.cause == LightCause::healthy ? std::string{} : describe_light(ways, *index, light, seen.readings);
     }
     rows.push_back(std::move(row));

@@ -17,11 +17,22 @@
 
 namespace loom {
 
+/// Light that a monitor does not see, though every device on its way reads as planned.
+struct MissingLight {
+  CircuitId circuit;
+  Instant all_read_since{};  ///< no device on its way was read earlier
+  std::string why;
+};
+
 class LightWatch {
  public:
   LightWatch(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
              const AgentSessions& sessions, Jobs& jobs)
-      : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), jobs_(jobs) {}
+      : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), jobs_(jobs) {
+    for (const Device& device : facts.fabric->devices) {
+      has_monitors_ = has_monitors_ || device.role == DeviceRole::monitor;
+    }
+  }
 
   /// After every event: what a confirmation or an order about lasers says of jobs is said at once. `under_way`: what a commit
   /// moves now; null: none does.
@@ -35,17 +46,33 @@ class LightWatch {
   /// Circuits of running jobs that the confirmed plan does without.
   std::vector<CircuitReport> left_out_of(JobId job) const;
 
+  /// Of a monitor; nothing: it sees all that it should, or nobody can tell.
+  std::optional<MissingLight> missing_light(DeviceId monitor) const;
+  /// What was read of a laser, with its frequency as a monitor measures it; nothing: none does.
+  std::optional<Observation> as_measured(DeviceId laser) const;
+  /// Of a laser as_measured(): who measures it, and what it says itself.
+  std::string who_measured(DeviceId laser) const;
+  /// Lasers whose light a monitor may measure, ascending.
+  std::vector<DeviceId> lasers_seen_by(DeviceId monitor) const;
+  /// Lasers whose frequency a monitor has measured to be as planned, ascending.
+  std::vector<DeviceId> proven_lasers() const;
+
  private:
   /// Readings, and what has to be gathered for them.
   struct Sight {
     std::vector<AgentLight> agents;
     std::vector<JobId> played;
     std::vector<DeviceId> ordered;
+    std::vector<std::optional<ReceivedPower>> received;  ///< by element; empty: nothing in the fabric measures
     LightReadings readings;
   };
   Sight sight() const;
   AgentLight light_of(NodeId node) const;
   const LightPaths& paths() const;
+  void gather_received(Sight& sight) const;
+  bool measures_frequency(DeviceId monitor) const;
+  /// Of the confirmed plan, if a monitor measures its frequency; nothing: none does, it emits for no circuit, or it plays.
+  std::optional<std::size_t> circuit_of_laser(DeviceId laser) const;
   void measure_jobs();
   void measure(JobId job, const Sight& sight);
 
@@ -54,9 +81,11 @@ class LightWatch {
   const ConfirmedPlans& confirmed_;
   const AgentSessions& sessions_;
   Jobs& jobs_;
-  mutable std::shared_ptr<const LightPaths> paths_;             ///< of the confirmed plan, once somebody asked
-  mutable std::map<JobId, std::vector<std::size_t>> circuits_;  ///< indices in the plan
-  mutable std::shared_ptr<const PlanResult> followed_;          ///< what paths_ and circuits_ are of
+  bool has_monitors_ = false;
+  mutable std::map<ElementId, std::size_t> circuit_of_transmitter_;  ///< where a monitor may see it
+  mutable std::shared_ptr<const LightPaths> paths_;                  ///< of the confirmed plan, once somebody asked
+  mutable std::map<JobId, std::vector<std::size_t>> circuits_;       ///< indices in the plan
+  mutable std::shared_ptr<const PlanResult> followed_;               ///< what paths_ and circuits_ are of
   std::shared_ptr<const PlanResult> measured_;
   std::shared_ptr<const PlanResult> under_way_;
   bool were_lasers_off_ = false;

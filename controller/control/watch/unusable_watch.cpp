@@ -6,6 +6,7 @@
 
 #include "controller/plan/light/light_scope.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
+#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -63,6 +64,9 @@ void UnusableWatch::mark(DeviceId id, std::string why, EffectSink& sink) {
 }
 
 void UnusableWatch::observe(const Observation& seen, EffectSink& sink) {
+  if (facts_.fabric->device(seen.device).role == DeviceRole::monitor) {
+    return;  // nothing is ordered of it, and light goes by it whether it looks or not
+  }
   const auto found = rows_.find(seen.device);
   if (!gave_up(seen)) {
     if (found != rows_.end() && seen.health == DeviceHealth::ready) {
@@ -242,6 +246,13 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
   for (const Node& node : facts_.fabric->nodes) {
     const bool is_node = sessions_.is_given_up(node.id) || sessions_.is_latched_by_itself(node.id);
     for (const DeviceId device : facts_.fabric->devices_of_agent[node.id.value]) {
+      if (auto others = is_node || rows_.contains(device) || held_back_.contains(device) ? std::vector<CrossConnect>{}
+                                                                                         : occupied_of(device);
+          !others.empty()) {
+        std::string because = format_text("{}{}", describe_occupant(others.front()),
+                                          others.size() == 1 ? "" : format_text(" ({} such connections)", others.size()));
+        devices.push_back({device, true, {}, std::move(because), std::move(others)});
+      }
       if (std::string because = is_node || rows_.contains(device) || held_back_.contains(device) ? why(device) : std::string{};
           !because.empty()) {
         devices.push_back(entry(device, std::move(because)));
@@ -255,8 +266,14 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
 
 void UnusableWatch::planned_without(const std::vector<UnusableDevice>& devices) {
   planned_without_.clear();
+  planned_beside_.clear();
   for (const UnusableDevice& each : devices) {
-    planned_without_.push_back(each.device);
+    if (each.occupied.empty()) {
+      planned_without_.push_back(each.device);
+    }
+    for (const CrossConnect occupied : each.occupied) {
+      planned_beside_.emplace_back(each.device, occupied);
+    }
   }
 }
 
@@ -264,11 +281,36 @@ std::optional<std::string> UnusableWatch::take_recovery() {
   const auto usable = [this](DeviceId device) { return !is_unusable(device); };
   const auto found = std::find_if(planned_without_.begin(), planned_without_.end(), usable);
   if (found == planned_without_.end()) {
-    return std::nullopt;
+    return take_freed_port();
   }
   std::string name = name_of(facts_.fabric->device(*found));
   std::erase_if(planned_without_, usable);
   return name;
+}
+
+std::optional<std::string> UnusableWatch::take_freed_port() {
+  const auto is_free = [this](const std::pair<DeviceId, CrossConnect>& row) {
+    const std::vector<CrossConnect> others = occupied_of(row.first);
+    return std::ranges::find(others, row.second) == others.end();
+  };
+  const auto found = std::ranges::find_if(planned_beside_, is_free);
+  if (found == planned_beside_.end()) {
+    return std::nullopt;
+  }
+  std::string name = name_of(facts_.fabric->device(found->first));
+  std::erase_if(planned_beside_, is_free);
+  return name;
+}
+
+std::vector<CrossConnect> UnusableWatch::occupied_of(DeviceId id) const {
+  const Observation* seen = sessions_.observed(id);
+  const auto* ocs = seen == nullptr ? nullptr : std::get_if<CircuitSwitchObservation>(&seen->reading);
+  if (ocs == nullptr || ocs->occupied.empty()) {
+    return {};
+  }
+  const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
+  const auto* desired = plan == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&plan->timeline.front().setpoint);
+  return others_beside(*ocs, desired == nullptr ? std::vector<CrossConnect>{} : desired->connects);
 }
 
 }  // namespace loom

@@ -76,7 +76,10 @@ class UnusableWatch {
   void mark(DeviceId device, std::string why, EffectSink& sink);
   Duration backoff(std::uint32_t failures) const;
   Instant done_at(DeviceId device) const;
+  std::optional<std::string> take_freed_port();
   UnusableDevice entry(DeviceId device, std::string why) const;
+  /// Of a circuit switch: what somebody else connected, by its last reading, beside what is desired.
+  std::vector<CrossConnect> occupied_of(DeviceId device) const;
   std::vector<FrequencySlot> base_emissions(DeviceId device) const;
 
   const ControllerFacts& facts_;
@@ -84,9 +87,10 @@ class UnusableWatch {
   const AgentSessions& sessions_;
   AlarmBoard& alarms_;
   std::map<DeviceId, Row> rows_;
-  std::map<DeviceId, Left> left_;           ///< until a commit that touches it is confirmed
-  std::map<DeviceId, DeviceId> held_back_;  ///< what stays -> the laser
-  std::vector<DeviceId> planned_without_;   ///< ascending
+  std::map<DeviceId, Left> left_;                                  ///< until a commit that touches it is confirmed
+  std::map<DeviceId, DeviceId> held_back_;                         ///< what stays -> the laser
+  std::vector<DeviceId> planned_without_;                          ///< ascending
+  std::vector<std::pair<DeviceId, CrossConnect>> planned_beside_;  ///< connections of somebody else
 };
 
 }  // namespace loom

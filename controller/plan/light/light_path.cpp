@@ -96,9 +96,11 @@ LightPaths::LightPaths(std::shared_ptr<const Fabric> fabric, std::shared_ptr<con
     devices_[device.id.value] = follower.device(device.id);
   }
   begins_.reserve(plan_->circuits.size() + 1);
+  SightingFinder finder(*fabric_, follower);
   for (const Circuit& circuit : plan_->circuits) {
     begins_.push_back(static_cast<std::uint32_t>(hops_.size()));
     const std::optional<Path> path = follower.follow(circuit);
+    finder.add(circuit, path ? &*path : nullptr);
     for (std::size_t i = 0; path && i < path->size(); ++i) {
       const Hop& hop = (*path)[i];
       if (i + 1 == path->size() || fabric_->device_of_element[hop.element.value].has_value()) {
@@ -107,6 +109,14 @@ LightPaths::LightPaths(std::shared_ptr<const Fabric> fabric, std::shared_ptr<con
     }
   }
   begins_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  sightings_ = finder.finish();
+}
+
+std::span<const Sighting> LightPaths::sightings(std::size_t index) const { return sightings_.by_circuit[index]; }
+
+std::span<const std::size_t> LightPaths::sighted_at(ElementId receiver) const {
+  const auto found = sightings_.circuits_at.find(receiver);
+  return found == sightings_.circuits_at.end() ? std::span<const std::size_t>{} : std::span{found->second};
 }
 
 std::span<const Hop> LightPaths::hops(std::size_t index) const {

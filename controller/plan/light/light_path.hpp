@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/plan/light/paths.hpp"
+#include "controller/plan/light/sightings.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
@@ -21,11 +22,12 @@ class LightFollower {
  public:
   LightFollower(const Fabric& fabric, const Plan& plan);
   std::optional<Path> follow(const Circuit& circuit) const;
+  /// Does light of this slot leave `element` by `output` when it came by `input`? A tap passes it by output 0 alone.
+  bool passes(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   /// Null: the plan does not name the device.
   const DevicePlan* device(DeviceId id) const { return devices_[id.value]; }
 
  private:
-  bool passes(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   bool descend(PortRef at, const Circuit& circuit, Path& path) const;
 
   const Fabric& fabric_;
@@ -44,6 +46,10 @@ class LightPaths {
   /// Of the `index`-th circuit of the plan: its hops that a device holds, in the order of its light, then its receiver. Empty:
   /// the plan does not carry the circuit.
   std::span<const Hop> hops(std::size_t index) const;
+  /// Where its light may be measured, its own receiver first. Empty too where it plays: a reading may fall between timeslots.
+  std::span<const Sighting> sightings(std::size_t index) const;
+  /// Circuits with a sighting at this receiver, ascending, if a monitor watches it.
+  std::span<const std::size_t> sighted_at(ElementId receiver) const;
   const DevicePlan* device(DeviceId id) const { return devices_[id.value]; }
   /// Index of a circuit in the plan; nothing: it has none of this number.
   std::optional<std::size_t> index_of(CircuitId id) const;
@@ -54,6 +60,7 @@ class LightPaths {
   std::vector<const DevicePlan*> devices_;  ///< by device
   std::vector<std::uint32_t> begins_;       ///< by circuit; one more at the end
   std::vector<Hop> hops_;
+  Sightings sightings_;
 };
 
 }  // namespace loom

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/fabric/ring.hpp"
+#include "core/occupied_ports.hpp"
 
 namespace loom {
 namespace {
@@ -90,7 +91,10 @@ class ScopeWalk {
   }
 
   void add_found(const Device& device, const Reading& reading) {
-    const auto found = found_setpoint(fabric_, device.id, reading);
+    auto found = found_setpoint(fabric_, device.id, reading);
+    if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && found) {
+      *found = CircuitSwitchSetpoint{connects_between_ours(*ocs)};  // light passes them, whoever made them
+    }
     if (!found) {
       return;
     }

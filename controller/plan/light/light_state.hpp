@@ -26,8 +26,9 @@ enum class AgentLight : std::uint8_t {
 
 /// What a receiver measured of the light that comes to it.
 struct ReceivedPower {
-  Dbm power;
+  Dbm power;  ///< of all of it together
   Instant read_at{};
+  std::span<const LightReading> peaks{};  ///< by frequency; empty: it measures power only, or it is dark there
 };
 
 /// Everything that is known of the fabric's light at `now`. Spans are by device, node or element; nothing is copied.
@@ -57,14 +58,17 @@ enum class LightCause : std::uint8_t {
   never_read,
   read_too_long_ago,
   driver_gave_up,
+  not_measured_since,  ///< its monitor has not read it since its light was set
   agent_away,
   darkening,    ///< lasers off was ordered
   moving,       ///< as it was ordered to, and its light was proven dark or left alone
   not_settled,  ///< though nobody ordered it to move
   not_emitting,
   other_frequency,
-  latched,  ///< its agent keeps its lasers dark
-  played,   ///< its timeslots are over
+  measured_beside,     ///< a monitor sees it beside its frequency, whatever its laser says
+  measured_elsewhere,  ///< a monitor sees it outside its slot, likewise
+  latched,             ///< its agent keeps its lasers dark
+  played,              ///< its timeslots are over
   ring_away,
   ring_in_the_way,
   not_connected,
@@ -76,11 +80,33 @@ struct MeasuredLight {
   LightCause cause = LightCause::never_read;
   Duration age{-1};                    ///< of the oldest reading on its way; -1 ns: some element was never read
   std::optional<ElementId> element{};  ///< the worst
+  Proof proof = Proof::assumed;        ///< a monitor that sees its light arrive, else the weakest word of its devices
   bool operator==(const MeasuredLight&) const = default;
 };
 
+/// What one receiver's reading says of one circuit's light. Nothing: it may be others'.
+struct SeenLight {
+  std::optional<Dbm> power;
+  std::optional<Frequency> frequency;
+};
+SeenLight seen_light(const Sighting& sighting, const Receiver& receiver, const ReceivedPower& received, FrequencySlot slot);
+
 /// Of the `index`-th circuit of the plan. Costs a comparison an element of its way, no text.
 MeasuredLight measure_light(const LightPaths& paths, std::size_t index, const LightReadings& readings);
+
+/// The same by the devices of its way alone, whatever monitors say.
+MeasuredLight measure_devices(const LightPaths& paths, std::size_t index, const LightReadings& readings);
+
+/// Light whose frequency a monitor has measured since it was set.
+struct MeasuredFrequency {
+  Frequency frequency;
+  Instant read_at{};
+  ElementId receiver;  ///< of the monitor
+};
+/// Of the `index`-th circuit; nothing: nobody measures it, or what is measured may be others' light.
+std::optional<MeasuredFrequency> measured_frequency(const LightPaths& paths, std::size_t index, const LightReadings& readings);
+/// The first circuit at a monitor's receiver whose light does not arrive there; nothing: it all does, or it cannot be told.
+std::optional<std::size_t> missing_at(const LightPaths& paths, ElementId receiver, const LightReadings& readings);
 
 /// One sentence that names the element, what was read, how old that is and the limit that it broke.
 std::string describe_light(const LightPaths& paths, std::size_t index, const MeasuredLight& light,

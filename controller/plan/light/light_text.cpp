@@ -1,4 +1,5 @@
 // The sentence about a circuit's light: which element, what it read, how old that is, which limit it broke.
+#include <algorithm>
 #include <string>
 
 #include "controller/plan/light/light_state.hpp"
@@ -50,25 +51,52 @@ std::string text_of_ring(LightCause cause, const RingFilter& ring, const FilterO
 class Sentence {
  public:
   Sentence(const LightPaths& paths, std::size_t index, const MeasuredLight& light, const LightReadings& readings)
-      : paths_(paths), readings_(readings), light_(light), slot_(paths.plan().circuits[index].slot) {}
+      : paths_(paths), readings_(readings), light_(light), index_(index), slot_(paths.plan().circuits[index].slot) {}
 
   std::string text() const {
     const Fabric& fabric = paths_.fabric();
     const Element& element = fabric.element(*light_.element);
     const auto device = fabric.device_of_element[element.id.value];
-    if (!device) {
-      return element.name +
-             (light_.cause == LightCause::received_high ? " receives more than it may: " : " receives too little: ") +
-             received(element.id);
+    if (is_measurement()) {
+      return received(element, device ? &fabric.device(*device) : nullptr);
+    }
+    if (!device) {  // its node's module measures it, and has nothing to say of this light yet
+      return format_text("{} has not measured this light since it was set", element.name);
     }
     const Device& row = fabric.device(*device);
     return format_text("{} (device {}, node {}) {}", row.name, row.id.value, row.agent.value, what(element, row));
   }
 
  private:
-  std::string received(ElementId element) const {
-    const auto& seen = readings_.received[element.value];
-    return to_string(seen->power) + read_ago(seen->read_at);
+  bool is_measurement() const {
+    return light_.cause == LightCause::received_low || light_.cause == LightCause::received_high ||
+           light_.cause == LightCause::measured_beside || light_.cause == LightCause::measured_elsewhere;
+  }
+
+  /// By whom, what was desired, what was measured, and the limit.
+  std::string received(const Element& element, const Device* monitor) const {
+    const auto& receiver = std::get<Receiver>(element.kind);
+    const auto& measured = readings_.received[element.id.value];
+    const auto own = [&](const Sighting& sighting) { return sighting.receiver == element.id; };
+    const auto sightings = paths_.sightings(index_);
+    const auto sighting = std::find_if(sightings.begin(), sightings.end(), own);
+    const SeenLight seen = seen_light(*sighting, receiver, *measured, slot_);
+    const std::string by =
+        monitor == nullptr ? std::string{}
+                           : format_text(" by {} (device {}, node {})", monitor->name, monitor->id.value, monitor->agent.value);
+    if (light_.cause == LightCause::received_low || light_.cause == LightCause::received_high) {
+      const bool is_low = light_.cause == LightCause::received_low;
+      return format_text("{} receives {}: desired {} to {}, measured{} {}, limit {}{}", element.name,
+                         is_low ? "too little" : "more than it may", to_string(receiver.sensitivity),
+                         to_string(receiver.overload), by, to_string(seen.power.value_or(kNoLight)),
+                         to_string(is_low ? receiver.sensitivity : receiver.overload), read_ago(measured->read_at));
+    }
+    const Circuit& circuit = paths_.plan().circuits[index_];
+    const Frequency found = seen.frequency.value_or(Frequency{});
+    return format_text("{} is measured{} at {} to emit {}, off {} by {}, limit {}{}",
+                       paths_.fabric().element(circuit.transmitter).name, by, element.name, to_string(found),
+                       to_string(centre_of(slot_)), in_gigahertz((found - centre_of(slot_)).mhz),
+                       in_gigahertz(readings_.limits.detuned_beyond.mhz), read_ago(measured->read_at));
   }
 
   std::string read_ago(Instant at) const { return format_text(" (read {} ago)", in_milliseconds(readings_.now - at)); }
@@ -90,6 +118,8 @@ class Sentence {
       case LightCause::read_too_long_ago:
         return format_text("was read {} ago, limit {}{}", in_milliseconds(light_.age),
                            in_milliseconds(readings_.limits.stale_after), fault);
+      case LightCause::not_measured_since:
+        return "has not measured this light since it was set" + (seen ? read_ago(seen->read_at) : std::string());
       case LightCause::moving:
         return "is moving" + read_ago(seen->read_at);
       case LightCause::not_settled:
@@ -123,6 +153,7 @@ class Sentence {
   const LightPaths& paths_;
   const LightReadings& readings_;
   const MeasuredLight& light_;
+  std::size_t index_;
   FrequencySlot slot_;
 };
 

@@ -61,6 +61,7 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const s
     : fabric_(fabric),
       preferred_(preferred),
       positions_(fabric),
+      others_(fabric.elements.size()),
       frozen_(fabric.elements.size()),
       passing_(fabric.elements.size()),
       tails_(fabric.elements.size()),
@@ -77,6 +78,12 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const s
   const std::uint32_t columns = number(trunks);
   words_ = (columns + 63) / 64;
   index_reach();
+}
+
+void PathFinder::leave_to_others(const std::vector<OccupiedPorts>& occupied) {
+  for (const OccupiedPorts& each : occupied) {
+    others_[each.element.value] = each.connects;
+  }
 }
 
 const PathFinder::Tail& PathFinder::tail_of(ElementId receiver) {
@@ -207,7 +214,8 @@ bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber o
     return input + output == 1 && may_resonate(element, slot);
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    return ocs_admits(positions_.connects[element.id.value], input, output);
+    return ocs_admits(positions_.connects[element.id.value], input, output) &&
+           ocs_admits(others_[element.id.value], input, output);
   }
   if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     return input < panel->wiring.size() && panel->wiring[input] == output;
@@ -320,7 +328,8 @@ void PathFinder::add_connect(ElementId element, CrossConnect connect) {
 }
 
 bool PathFinder::wire(ElementId element, CrossConnect connect) {
-  const bool is_free = ocs_admits(positions_.connects[element.value], connect.input, connect.output);
+  const bool is_free = ocs_admits(positions_.connects[element.value], connect.input, connect.output) &&
+                       ocs_admits(others_[element.value], connect.input, connect.output);
   if (is_free) {
     add_connect(element, connect);
   }

@@ -34,12 +34,20 @@ struct Positions {
 /// What a plan sets. Of a resonance only the centre is known: its slot has no width.
 Positions positions_of(const Fabric& fabric, const Plan& plan);
 
+/// Connections of somebody else on a circuit switch; either port may be none of the element's.
+struct OccupiedPorts {
+  ElementId element;
+  std::vector<CrossConnect> connects;
+};
+
 class PathFinder {
  public:
   /// `preferred`: positions of the base plan; among several ways the one that exists is taken. `frozen`: elements, ascending,
   /// that stay as `preferred` has them: what they do not do already they never do.
   PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen = {});
 
+  /// No way leads through ports that these hold, unless it is theirs.
+  void leave_to_others(const std::vector<OccupiedPorts>& occupied);
   /// The first free way, or nothing. Claims it in positions().
   std::optional<Path> route_light(const Circuit& circuit);
   /// Claims all that light which is there already meets on its way through the preferred positions, wherever that leads.
@@ -74,6 +82,7 @@ class PathFinder {
   const Fabric& fabric_;
   const Positions& preferred_;
   Positions positions_;
+  std::vector<std::vector<CrossConnect>> others_;       ///< by element: connections that are none of ours
   std::vector<bool> frozen_;                            ///< by element
   std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
   std::vector<std::optional<Tail>> tails_;              ///< by receiver element

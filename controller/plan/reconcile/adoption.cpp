@@ -8,6 +8,7 @@
 
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "core/drift_policy.hpp"
+#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -126,8 +127,12 @@ Result<Setpoint> found_setpoint(const Fabric& fabric, const DevicePlan& desired,
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading);
       ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
     const auto* kept = setpoint_of<CircuitSwitchSetpoint>(known);
-    auto rows = found_rows(device, std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects,
-                           kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);
+    const std::vector<CrossConnect>& desired_rows = std::get<CircuitSwitchSetpoint>(wanted).connects;
+    std::vector<CrossConnect> there = ocs->connects;
+    std::ranges::copy_if(desired_rows, std::back_inserter(there), [&](CrossConnect row) {
+      return is_connected(*ocs, row) && std::ranges::find(ocs->connects, row) == ocs->connects.end();
+    });
+    auto rows = found_rows(device, desired_rows, there, kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);
     return rows ? Result<Setpoint>(CircuitSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
   }
   return unlawful(device, "heat has no place of its own on the grid that a plan could name");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/fabric/ring.hpp"
+#include "core/occupied_ports.hpp"
 
 namespace loom {
 namespace {
@@ -47,6 +48,14 @@ Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen
   }
   return std::any_of(wanted.begin(), wanted.end(), [&](const Row& row) { return lacks(seen, row); }) ? Drift::missing
                                                                                                      : Drift::none;
+}
+
+/// What somebody else connected is no drift; that it is there counts where it is desired.
+Drift drift_of_connects(const std::vector<CrossConnect>& wanted, const CircuitSwitchObservation& seen) {
+  if (std::ranges::any_of(seen.connects, [&](CrossConnect row) { return lacks(wanted, row); })) {
+    return Drift::foreign;
+  }
+  return std::ranges::all_of(wanted, [&](CrossConnect row) { return is_connected(seen, row); }) ? Drift::none : Drift::missing;
 }
 
 std::int32_t millivolts_of(const FilterObservation& bank, std::size_t channel) {
@@ -103,7 +112,7 @@ Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Readi
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading);
       ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
-    return drift_of_rows(std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects);
+    return drift_of_connects(std::get<CircuitSwitchSetpoint>(wanted).connects, *ocs);
   }
   if (std::holds_alternative<MonitorObservation>(reading) && std::holds_alternative<MonitorSetpoint>(wanted)) {
     return Drift::none;  // it tells of others' light

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "controller/plan/reconcile/reconcile.hpp"
+#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -92,6 +93,22 @@ std::string describe_laser(const DevicePlan& plan, const TransmitterObservation&
   return text;
 }
 
+/// With whoever is in the way.
+std::string describe_connects(const std::vector<CrossConnect>& wanted, const CircuitSwitchObservation& seen) {
+  std::vector<CrossConnect> there = seen.connects;
+  std::ranges::copy_if(wanted, std::back_inserter(there), [&](CrossConnect row) {
+    return is_connected(seen, row) && std::ranges::find(seen.connects, row) == seen.connects.end();
+  });
+  std::string text = describe_rows(wanted, there);
+  const std::vector<CrossConnect> others = others_beside(seen, wanted);
+  for (const CrossConnect row : wanted) {
+    if (const auto occupant = occupant_of(others, row)) {
+      return format_text("{}; {}", text, describe_occupant(*occupant));
+    }
+  }
+  return text;
+}
+
 std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const Observation& seen, Drift drift,
                              const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
@@ -109,7 +126,7 @@ std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading);
       ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
-    return describe_rows(std::get<CircuitSwitchSetpoint>(wanted).connects, ocs->connects);
+    return describe_connects(std::get<CircuitSwitchSetpoint>(wanted).connects, *ocs);
   }
   return "no reading of its kind";
 }

@@ -63,6 +63,10 @@ struct Verdict {
 Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,
                 const std::vector<ObservedLight>& occupied = {});
 
+/// Jobs whose light this plan lays under grants have guards no shorter than what was measured of agents that fire; and a grant
+/// still fits the longest window. Errors: unverified, naming job, guard and measure.
+Result<void> check_fire_skew(const Fabric& fabric, const Plan& plan, Duration fire_skew);
+
 /// The violations of examine().
 std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent);
 

@@ -196,3 +196,25 @@ void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settin
 }
 
 }  // namespace loom::verifying
+
+namespace loom {
+
+Result<void> check_fire_skew(const Fabric& fabric, const Plan& plan, Duration fire_skew) {
+  for (const NodePlan& slice : plan.nodes) {
+    if (!slice.grants || slice.grants->routed_by != plan.revision) {
+      continue;  // what is lit as it was keeps its times
+    }
+    const Duration guard = guard_of(slice.grants->timings);
+    const Duration room = Duration{limits::kGrantWindowNs} / 4 * 3 - overhead_of(slice.grants->timings);
+    if (guard < fire_skew || room < slice.grants->quantum) {
+      return fail(ErrorCode::unverified,
+                  format_text("{}: grants of job {} have a guard of {} ns, agents were measured to fire up to {} ns late, and "
+                              "windows have room for {} ns of {} ns",
+                              fabric.nodes[slice.node.value].name, slice.grants->job.value, guard.count(), fire_skew.count(),
+                              room.count(), slice.grants->quantum.count()));
+    }
+  }
+  return {};
+}
+
+}  // namespace loom

@@ -342,6 +342,9 @@ class LightRules {
   }
 
   void check_receiver(const Element& element, const Receiver& receiver, const Field& field, FibreId fibre, double beside) {
+    if (!fabric_.node_of_element[element.id.value]) {
+      return;  // nobody's: a monitor looks at whatever comes to it, and no circuit ends there
+    }
     auto& expected = expected_[element.id.value];
     double signal = 0;
     double other = beside;

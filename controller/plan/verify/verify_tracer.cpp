@@ -44,7 +44,7 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
         for (const RingResonance& ring : heater->rings) {
           resonances[elements[ring.channel].value] = ring.resonance;
         }
-      } else {
+      } else if (std::holds_alternative<TransmitterSetpoint>(first)) {
         Source source{elements[0], &device, {}};
         for (const TimedSetpoint& entry : device.timeline) {
           const auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);

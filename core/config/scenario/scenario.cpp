@@ -3,6 +3,8 @@
 
 #include <array>
 #include <map>
+#include <set>
+#include <string>
 
 #include "core/result.hpp"
 #include "core/text/format_text.hpp"
@@ -97,6 +99,81 @@ std::vector<JobSubmission> submissions_of(const Scenario& scenario) {
     submissions.push_back(std::move(submission));
   }
   return submissions;
+}
+
+// --- hosts ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string host_of(std::string_view endpoint) {
+  const auto begin = endpoint.find("//");
+  const auto colon = endpoint.rfind(':');
+  return begin == std::string_view::npos || colon <= begin + 2 ? std::string{}
+                                                               : std::string(endpoint.substr(begin + 2, colon - begin - 2));
+}
+
+/// All of loopback is one address.
+std::string place_of(const std::string& address) {
+  const bool is_here = address.starts_with("127.") || address == "localhost" || address == "::1" || address == "[::1]";
+  return is_here ? "localhost" : address;
+}
+
+}  // namespace
+
+std::vector<NodeSpan> spans_of_process(const Scenario& scenario, std::uint32_t process) {
+  LOOM_ASSERT(process < scenario.agents.processes);
+  if (!scenario.agents.hosts.empty()) {
+    return scenario.agents.hosts[process].nodes;
+  }
+  const std::uint64_t nodes = scenario.fabric->nodes.size();
+  const std::uint64_t processes = scenario.agents.processes;
+  // Node i belongs to process i * processes / nodes, so process p begins at the first i with i * processes >= p * nodes.
+  const auto first_of = [&](std::uint64_t p) { return static_cast<std::uint32_t>((p * nodes + processes - 1) / processes); };
+  return {{first_of(process), first_of(process + 1ULL)}};
+}
+
+std::vector<NodeId> nodes_of_process(const Scenario& scenario, std::uint32_t process) {
+  std::vector<NodeId> nodes;
+  for (const NodeSpan& span : spans_of_process(scenario, process)) {
+    for (std::uint32_t node = span.first; node < span.end; ++node) {
+      nodes.push_back(NodeId{node});
+    }
+  }
+  return nodes;
+}
+
+std::uint32_t process_of_node(const Scenario& scenario, NodeId node) {
+  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+    for (const NodeSpan& span : spans_of_process(scenario, process)) {
+      if (span.contains(node)) {
+        return process;
+      }
+    }
+  }
+  LOOM_ASSERT(false && "every node is in a process");
+}
+
+bool is_on_several_hosts(const Scenario& scenario) {
+  std::set<std::string> places;
+  for (const ScenarioHost& host : scenario.agents.hosts) {
+    places.insert(place_of(host.address));
+  }
+  if (!places.empty()) {
+    places.insert(place_of(host_of(scenario.controller_endpoint)));
+  }
+  return places.size() > 1;
+}
+
+Result<std::uint32_t> process_of_host(const Scenario& scenario, std::string_view host) {
+  std::string known;
+  for (std::uint32_t process = 0; process < scenario.agents.hosts.size(); ++process) {
+    if (scenario.agents.hosts[process].name == host) {
+      return process;
+    }
+    known += (known.empty() ? "" : ", ") + scenario.agents.hosts[process].name;
+  }
+  return fail(ErrorCode::not_found, format_text("the scenario has no host '{}'; {}", host,
+                                                known.empty() ? "it has no hosts at all (key hosts)" : "it has: " + known));
 }
 
 }  // namespace loom

@@ -18,6 +18,7 @@
 #include "core/grant.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
+#include "core/result.hpp"
 #include "core/time.hpp"
 #include "core/timings.hpp"
 #include "core/units.hpp"
@@ -35,9 +36,29 @@ struct BusOverride {
   bool operator==(const BusOverride&) const = default;
 };
 
+/// Nodes with consecutive numbers.
+struct NodeSpan {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;  ///< exclusive
+  bool contains(NodeId node) const { return first <= node.value && node.value < end; }
+  bool operator==(const NodeSpan&) const = default;
+};
+
+inline constexpr std::uint16_t kPeerPort = 7610;
+
+/// A host of the installation, with one agent process.
+struct ScenarioHost {
+  std::string name;
+  std::string address;             ///< IP address or name, as the other hosts reach it
+  std::uint16_t port = kPeerPort;  ///< TCP: its agents listen there for those of other hosts, and for operators
+  std::vector<NodeSpan> nodes;     ///< ascending
+  bool operator==(const ScenarioHost&) const = default;
+};
+
 /// How the agents are hosted in soft, mixed and hard mode; sim hosts them all in its one process.
 struct AgentHosting {
-  std::uint32_t processes = 1;  ///< node i belongs to process i * processes / nodes
+  std::uint32_t processes = 1;        ///< without hosts node i belongs to process i * processes / nodes
+  std::vector<ScenarioHost> hosts{};  ///< empty: all processes are on the controller's host; else process k is on host k
   bool operator==(const AgentHosting&) const = default;
 };
 
@@ -210,6 +231,7 @@ struct Scenario {
   Duration duration = kForever;  ///< of the run; kForever: until every job has ended
   AgentHosting agents;
   ControllerTimings controller;
+  std::string controller_endpoint{};  ///< tcp://HOST:PORT where agents of other hosts find it; empty: told by files
   DriftPolicy drift;
   AdaptPolicy adapt;
   TrainingHabits training;
@@ -226,5 +248,15 @@ struct Scenario {
 
 /// Everything that a run submits: `jobs` and the jobs that `churn` stands for, ascending `at` (equal: as written).
 std::vector<JobSubmission> submissions_of(const Scenario& scenario);
+
+/// Ascending: the nodes that one agent process hosts. Precondition: process < agents.processes.
+std::vector<NodeSpan> spans_of_process(const Scenario& scenario, std::uint32_t process);
+std::vector<NodeId> nodes_of_process(const Scenario& scenario, std::uint32_t process);
+/// Precondition: the fabric has the node.
+std::uint32_t process_of_node(const Scenario& scenario, NodeId node);
+/// Hosts and controller have more than one address: no clock but TAI is common to them.
+bool is_on_several_hosts(const Scenario& scenario);
+/// Errors: not_found, naming the hosts that there are.
+Result<std::uint32_t> process_of_host(const Scenario& scenario, std::string_view host);
 
 }  // namespace loom

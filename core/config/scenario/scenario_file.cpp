@@ -5,13 +5,13 @@
 #include <array>
 #include <tuple>
 
-#include "core/config/bus_lines.hpp"
 #include "core/config/calibration_file.hpp"
-#include "core/config/device_keys.hpp"
 #include "core/config/fabric_file.hpp"
+#include "core/config/inventory_file.hpp"
 #include "core/config/scenario/action_file.hpp"
 #include "core/config/scenario/expectation_file.hpp"
 #include "core/config/scenario/fault_file.hpp"
+#include "core/config/scenario/host_file.hpp"
 #include "core/config/yaml/known_words.hpp"
 #include "core/config/yaml/yaml_document.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
@@ -55,6 +55,7 @@ class ScenarioReader {
     read_inventory();
     read_agents();
     read_controller();
+    check_controller_endpoint();
     read_reconcile();
     read_adaptation();
     read_training();
@@ -133,63 +134,26 @@ class ScenarioReader {
     }
   }
 
+  /// A file of its own, or a map of buses here; then what this scenario says of single devices.
   void read_inventory() {
+    const InventoryPlace place{fabric_known_ ? &fabric_ : nullptr, kinds_, errors_, scenario_.inventory};
     const YamlNode* node = file_.find("inventory");
-    if (node != nullptr && node->kind != YamlNode::Kind::map) {
-      errors_.add(*node, "inventory: expected a map of bus names to endpoints");
+    if (node != nullptr && node->kind == YamlNode::Kind::scalar) {
+      load_inventory(folder_ / node->text, place);
+    } else if (node != nullptr && node->kind == YamlNode::Kind::map) {
+      read_buses(*node, place);
+    } else if (node != nullptr) {
+      errors_.add(*node, "inventory: expected a file, or a map of bus names to endpoints");
     }
-    const NameIndex buses = names_of("bus", fabric_.buses, errors_);
-    for (std::size_t i = 0; node != nullptr && i < node->keys.size(); ++i) {
-      const YamlNode& endpoint = node->items[i];
-      if (const auto lawful = check_endpoint(endpoint.text); !lawful) {
-        errors_.add(endpoint, "inventory: " + lawful.error().message);
-      }
-      const auto bus = fabric_known_ ? buses.resolve(node->keys[i].text, node->keys[i], errors_) : std::nullopt;
-      if (bus) {
-        scenario_.inventory.push_back({{*bus}, endpoint.text});
-        fabric_.buses[*bus].endpoint = endpoint.text;
-      }
+    const YamlNode* devices = file_.find("devices");
+    if (devices != nullptr) {
+      read_devices(*devices, place);
     }
-    read_devices();
-    if (node != nullptr && fabric_known_) {
-      check_lines_of(*node);
+    const bool has_buses = node != nullptr && node->kind == YamlNode::Kind::map;
+    if (has_buses || devices != nullptr) {
+      check_places(has_buses ? node : nullptr, devices != nullptr ? *devices : *node, place);
     }
     settle_endpoints();
-  }
-
-  /// What the devices of this installation are, where that is not what the fabric's file says. Where everything is simulated,
-  /// so is every model.
-  void read_devices() {
-    const YamlNode* node = file_.find("devices");
-    if (node != nullptr && node->kind != YamlNode::Kind::map) {
-      errors_.add(*node, "devices: expected a map of device names to their keys");
-    }
-    const NameIndex devices = names_of("device", fabric_.devices, errors_);
-    for (std::size_t i = 0; node != nullptr && i < node->keys.size(); ++i) {
-      const auto number = fabric_known_ ? devices.resolve(node->keys[i].text, node->keys[i], errors_) : std::nullopt;
-      YamlMap map(node->items[i], "the device", errors_);
-      Device unknown;
-      Device& device = number ? fabric_.devices[*number] : unknown;
-      const DeviceRole role = device.role;
-      read_device_keys(map, kinds_.models, errors_, device);
-      map.finish();
-      if (number && device.role != role) {
-        map.error("kind", format_text("kind: {} is a {}; '{}' is a {} of this fabric", device.model, to_string(device.role),
-                                      device.name, to_string(role)));
-      } else if (const std::string refusal = number ? refusal_of(kinds_.models, fabric_, device) : ""; !refusal.empty()) {
-        map.error("kind", refusal);
-      }
-    }
-  }
-
-  /// Of the fabric and the inventory together; what the inventory does not name was checked with the fabric.
-  void check_lines_of(const YamlNode& inventory) {
-    for (const LineFault& fault : check_lines(fabric_)) {
-      const auto key = std::ranges::find(inventory.keys, fabric_.buses[fault.bus.value].name, &YamlNode::text);
-      const bool is_ours = key != inventory.keys.end();
-      errors_.add(is_ours ? inventory.items[static_cast<std::size_t>(key - inventory.keys.begin())] : inventory,
-                  "inventory: " + fault.message);
-    }
   }
 
   void settle_endpoints() {
@@ -216,6 +180,25 @@ class ScenarioReader {
       scenario_.agents.processes = static_cast<std::uint32_t>(map->integer("processes", {1, node_limit()}, 1));
       map->finish();
     }
+    scenario_.agents.hosts = read_hosts(file_, fabric_known_ ? &fabric_ : nullptr, errors_);
+    if (!scenario_.agents.hosts.empty()) {
+      if (file_.find("agents") != nullptr) {
+        file_.error("agents", "agents: hosts says already how they are hosted; expected one of both");
+      }
+      scenario_.agents.processes = static_cast<std::uint32_t>(scenario_.agents.hosts.size());
+    }
+  }
+
+  /// Agents of other hosts have nobody else to tell them where it is.
+  void check_controller_endpoint() {
+    const auto lawful =
+        scenario_.controller_endpoint.empty() ? Result<void>{} : check_tcp_endpoint(scenario_.controller_endpoint);
+    if (!lawful) {
+      file_.error("controller", "listen: " + lawful.error().message);
+    } else if (!scenario_.agents.hosts.empty() && scenario_.controller_endpoint.empty()) {
+      file_.error("hosts",
+                  "hosts: agents of other hosts have to find the controller; expected controller: {listen: tcp://HOST:PORT}");
+    }
   }
 
   void read_controller() {
@@ -223,6 +206,7 @@ class ScenarioReader {
     if (!map) {
       return;
     }
+    scenario_.controller_endpoint = map->text("listen", std::string{});
     ControllerTimings& timings = scenario_.controller;
     timings.debounce = map->duration("debounce", kPositive, timings.debounce);
     timings.retry_interval = map->duration("retry_interval", kPositive, timings.retry_interval);
@@ -507,7 +491,8 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, const F
   const YamlNode& root = *document.value;
   ErrorList errors(path.string());
   YamlMap map(root, "the file", errors);
-  const std::array<std::string, 7> file_kinds{"fabric", "scenario", "faults", "calibration", "model", "cluster", "prices"};
+  const std::array<std::string, 8> file_kinds{"fabric", "scenario", "faults", "calibration",
+                                              "model",  "cluster",  "prices", "inventory"};
   const auto kind = map.word("kind", file_kinds, Rule::required);
   if (!kind) {
     return errors.sorted();
@@ -517,6 +502,9 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, const F
   }
   if (*kind == 3) {
     return read_calibration(path, root, words == nullptr ? std::vector<std::string>{} : words->calibration).errors;
+  }
+  if (*kind == 7) {
+    return check_inventory_file(path, root, kinds);
   }
   if (*kind >= 4) {  // other rooms read these
     static const ScenarioWords kNone;

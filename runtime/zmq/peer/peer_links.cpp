@@ -49,8 +49,10 @@ std::set<std::string> agent_keys(const Keyring& keyring) {
 
 std::optional<std::size_t> process_of(const PeerLinksOptions& options, NodeId node) {
   for (std::size_t i = 0; i < options.processes.size(); ++i) {
-    if (node.value >= options.processes[i].first && node.value < options.processes[i].end) {
-      return i;
+    for (const NodeRange& range : options.processes[i].nodes) {
+      if (range.first <= node && node <= range.last) {
+        return i;
+      }
     }
   }
   return std::nullopt;
@@ -253,12 +255,12 @@ void PeerLinks::Core::dial(std::size_t process) {
     link.dialled = std::make_shared<LoopSocket>(io_, std::move(socket));
     link.address = *address;
   } catch (const zmq::error_t& error) {
-    return report({agent_peer(NodeId{peer.first}),
+    return report({agent_peer(peer.nodes.front().first),
                    {ErrorCode::unreachable, format_text("cannot connect to agents at {}: {}", *address, error.what())}});
   }
   LoopSocket& socket = *link.dialled;
   if (auto armed = socket.arm([this, process, &socket] { return take_dialled(process, socket); }); !armed) {
-    report({agent_peer(NodeId{peer.first}), armed.error()});
+    report({agent_peer(peer.nodes.front().first), armed.error()});
   }
 }
 

@@ -23,9 +23,8 @@ namespace loom {
 
 /// One host process of the lab.
 struct PeerProcess {
-  std::uint32_t first = 0;  ///< its nodes: first .. end-1
-  std::uint32_t end = 0;
-  std::string public_key;  ///< Z85
+  std::vector<NodeRange> nodes;  ///< that it hosts; not empty
+  std::string public_key;        ///< Z85
   /// Where it listens now; asked again and again, since a process that starts anew listens elsewhere.
   std::function<Result<std::string>()> address;
 };

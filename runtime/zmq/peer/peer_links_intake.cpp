@@ -63,8 +63,7 @@ std::optional<Grant> grant_of(const PeerLinksOptions& options, const PeerSpeaker
     if (!may_speak(options, peer.public_key)) {
       return std::nullopt;
     }
-    return Grant{
-        peer.public_key, Role::agent, format_text("agents-{}", *speaker.process), {{NodeId{peer.first}, NodeId{peer.end - 1}}}};
+    return Grant{peer.public_key, Role::agent, format_text("agents-{}", *speaker.process), peer.nodes};
   }
   const Grant* grant = options.keyring.find(speaker.public_key);
   return grant == nullptr ? std::nullopt : std::optional(*grant);

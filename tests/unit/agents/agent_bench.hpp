@@ -222,6 +222,7 @@ class AgentBench {
   std::vector<Record> journal;
   std::vector<Alarm> alarms;
   std::vector<TrainingWord> told;
+  std::vector<std::vector<PeerAddress>> peers;  ///< each time that it learned some
   std::unique_ptr<Agent> agent;
   Instant now = at_ms(1000);
   Term term{5};
@@ -258,6 +259,7 @@ class AgentBench {
     replies.emplace(free, Pending{std::move(order), now});
   }
   void interpret(Append& append) { journal.push_back(std::move(append.record)); }
+  void interpret(LearnPeers& learned) { peers.push_back(learned.peers); }
   void interpret(TellTraining& told_now) { told.push_back(told_now.word); }
   void interpret(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
   void interpret(MakePlan&) { FAIL("an agent never plans"); }

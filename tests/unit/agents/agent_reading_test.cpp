@@ -4,6 +4,7 @@
 #include "agents/commit/steering.hpp"
 #include "controller/architectures/sip_ring/fabric.hpp"
 #include "core/fabric/ring.hpp"
+#include "core/occupied_ports.hpp"
 
 namespace loom::test {
 namespace {
@@ -123,6 +124,26 @@ TEST_CASE("a switch may hold rows of what it held and of what it shall hold, and
   CHECK(found(wss, WavelengthSwitchObservation{{stays}, true}).empty());
   CHECK(found(wss, WavelengthSwitchObservation{{stays, goes}, true}).empty());
   CHECK_THAT(found(wss, WavelengthSwitchObservation{{goes}, true}), Catch::StartsWith("has lost"));
+}
+
+TEST_CASE("what somebody else connected is expected on a switch, unless it is in the way") {
+  const DevicePlan plan = share(CircuitSwitchSetpoint{{{0, 1}, {2, 2}}}, {CircuitSwitchSetpoint{{{0, 3}, {2, 2}}}});
+  const auto with = [&](std::vector<CrossConnect> connects, std::vector<CrossConnect> occupied) {
+    return found(plan, CircuitSwitchObservation{std::move(connects), true, std::move(occupied), {}});
+  };
+  CHECK(with({{0, 3}, {2, 2}}, {{4, 4}, {5, kPortElsewhere}}).empty());
+  CHECK(with({}, {{0, 3}, {2, 2}, {4, 4}}).empty());  // a driver that began anew calls all of them somebody else's
+  CHECK(with({{2, 2}}, {{0, 5}}) ==
+        "cannot be set: input 0 is connected to output 5 by somebody else; disconnect it there, or set foreign: remove in its "
+        "profile");
+  CHECK(with({{2, 2}}, {{kPortElsewhere, 1}}) ==
+        "cannot be set: output 1 is connected to a port that is none of ours; disconnect it there");
+  CHECK(with({}, {{0, 1}, {4, 4}}) == "has lost input 2 to output 2");
+  const CircuitSwitchObservation seen{{{2, 2}}, true, {{0, 1}, {4, 4}}, {}};
+  CHECK(agree(seen, CircuitSwitchSetpoint{{{0, 1}, {2, 2}}}));
+  CHECK(agree(seen, CircuitSwitchSetpoint{{{2, 2}}}));
+  CHECK_FALSE(agree(seen, CircuitSwitchSetpoint{{{0, 1}}}));
+  CHECK_FALSE(agree(seen, CircuitSwitchSetpoint{{{2, 2}, {3, 3}}}));
 }
 
 TEST_CASE("what a switch shall hold is expected though nothing else was, and a state of another kind expects nothing") {

@@ -241,3 +241,21 @@ TEST_CASE("noise_of_a_power_meter_is_no_news_but_lost_light_is") {
   std::get<TransmitterObservation>(after.reading).emitting = false;
   CHECK(is_news(before, after));
 }
+
+TEST_CASE("noise_of_a_monitor_is_no_news_light_that_moves_or_goes_is") {
+  const Observation before{
+      DeviceId{1}, DeviceHealth::ready, {}, MonitorObservation{{{0, Dbm{-900}, {193'100'000}}, {2, Dbm{-1'200}, {}}}}, {}};
+  const auto changed = [&](std::size_t light, LightReading reading) {
+    Observation after = before;
+    std::get<MonitorObservation>(after.reading).lights[light] = reading;
+    return is_news(before, after);
+  };
+  CHECK_FALSE(is_news(before, before));
+  CHECK_FALSE(changed(0, {0, Dbm{-930}, {193'100'250}}));
+  CHECK(changed(0, {0, Dbm{-931}, {193'100'000}}));
+  CHECK(changed(0, {0, Dbm{-900}, {193'100'251}}));
+  CHECK(changed(1, {3, Dbm{-1'200}, {}}));
+  Observation dark = before;
+  std::get<MonitorObservation>(dark.reading).lights.pop_back();
+  CHECK(is_news(before, dark));
+}

@@ -117,6 +117,14 @@ inline Reading reading_of(const Fabric& fabric, const Device& device, const Setp
     }
     return seen;
   }
+  if (std::holds_alternative<MonitorSetpoint>(setpoint)) {  // light within the range of every receiver that it watches
+    MonitorObservation seen;
+    for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
+      const auto& receiver = std::get<Receiver>(fabric.element(device.elements[channel]).kind);
+      seen.lights.push_back({static_cast<std::uint16_t>(channel), receiver.sensitivity + Db{100}, Frequency{}});
+    }
+    return seen;
+  }
   if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     return WavelengthSwitchObservation{wss->routes, true};
   }

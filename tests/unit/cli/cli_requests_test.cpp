@@ -113,22 +113,32 @@ TEST_CASE("zsh and fish have a script, other shells a refusal") {
 TEST_CASE("one word of device set changes one thing of the setpoint") {
   const auto set = setpoint_of(laser(), {"frequency=193.2THz"});
   REQUIRE(set);
-  CHECK(std::get<TransmitterSetpoint>(*set) == TransmitterSetpoint{{16, 8}, Dbm{0}, false});
-  CHECK(std::get<TransmitterSetpoint>(*setpoint_of(laser(), {"emit=on", "power=-1.5 dBm"})) ==
+  CHECK(std::get<TransmitterSetpoint>(set->setpoint) == TransmitterSetpoint{{16, 8}, Dbm{0}, false});
+  CHECK(std::get<TransmitterSetpoint>(setpoint_of(laser(), {"emit=on", "power=-1.5 dBm"})->setpoint) ==
         TransmitterSetpoint{{0, 8}, Dbm{-150}, true});
   DeviceReport bank = laser();
   bank.role = DeviceRole::filter;
   bank.desired = FilterSetpoint{{{0, Frequency{193'000'000}}}};
   const auto heated = setpoint_of(bank, {"ring.2=193.05THz", "ring.0=off"});
   REQUIRE(heated);
-  CHECK(std::get<FilterSetpoint>(*heated) == FilterSetpoint{{{2, Frequency{193'050'000}}}});
+  CHECK(std::get<FilterSetpoint>(heated->setpoint) == FilterSetpoint{{{2, Frequency{193'050'000}}}});
+  CHECK(heated->heaters.empty());
+  const auto volts = setpoint_of(bank, {"volts.3=2.5V", "volts.0=1V", "volts.0=1200mV"});
+  REQUIRE(volts);
+  CHECK(std::get<FilterSetpoint>(volts->setpoint) == FilterSetpoint{});
+  CHECK(volts->heaters == std::vector<HeaterByHand>{{3, 2'500}, {0, 1'200}});
+  for (const char* word : {"volts.0=-1V", "volts.0=2000V", "volts.0=3mA", "volts=3V", "volts.x=3V"}) {
+    CAPTURE(word);
+    CHECK(setpoint_of(bank, {word}).error().code == ErrorCode::invalid_argument);
+  }
   DeviceReport wss = laser();
   wss.desired = WavelengthSwitchSetpoint{};
-  CHECK(std::get<WavelengthSwitchSetpoint>(*setpoint_of(wss, {"route=-16/8:0-3"})).routes ==
+  CHECK(std::get<WavelengthSwitchSetpoint>(setpoint_of(wss, {"route=-16/8:0-3"})->setpoint).routes ==
         std::vector{WssRoute{{-16, 8}, 0, 3, Db{0}}});
   DeviceReport ocs = laser();
   ocs.desired = CircuitSwitchSetpoint{};
-  CHECK(std::get<CircuitSwitchSetpoint>(*setpoint_of(ocs, {"connect=2-5"})).connects == std::vector{CrossConnect{2, 5}});
+  CHECK(std::get<CircuitSwitchSetpoint>(setpoint_of(ocs, {"connect=2-5"})->setpoint).connects ==
+        std::vector{CrossConnect{2, 5}});
 }
 
 TEST_CASE("a wrong word of device set is refused with what is accepted") {

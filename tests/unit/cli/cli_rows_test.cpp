@@ -79,6 +79,7 @@ std::vector<NodeReport> nodes() {
   dark.dark_because = "contact 'door' is open since 12:00";
   NodeReport drained{NodeId{2}, "node-2", "suspect", Revision{16}, 3s, false, 4};
   drained.drained = true;
+  drained.turned_away = "another clock";
   return {open, dark, drained};
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("every node belongs to exactly one agent process") {
     scenario.agents.processes = processes;
     std::uint32_t next = 0;
     for (std::uint32_t process = 0; process < processes; ++process) {
-      const NodeSpan span = nodes_of_process(scenario, process);
+      const NodeSpan span = spans_of_process(scenario, process).front();
       CHECK(span.first == next);
       CHECK(span.end > span.first);
       next = span.end;

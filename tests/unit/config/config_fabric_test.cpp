@@ -212,7 +212,7 @@ buses:
   - {name: line, agent: n0, endpoint: 'modbus-tcp://lab:502'}
   - {name: other, agent: n0}
 devices:
-  - {name: laser, kind: itla_laser, agent: n0, bus: line, elements: [tx]}
+  - {name: laser, kind: table_laser, agent: n0, bus: line, elements: [tx]}
   - {name: bank, kind: heater_bank, agent: n0, bus: line, bus_address: 7, elements: [ring]}
   - {name: the-wss, kind: wss, agent: n0, bus: other, elements: [wss]}
   - {name: the-ocs, kind: ocs, agent: n0, bus: other, elements: [ocs]}
@@ -304,6 +304,9 @@ TEST_CASE("unlawful_explicit_fabrics_are_refused_with_their_place") {
              Contains("expected more than the sensitivity of -12 dBm"));
   CHECK_THAT(errors_of(with("name: voa", "name: 'v:oa'")), Contains("expected a name of letters, digits"));
   CHECK_THAT(errors_of(with("modbus-tcp://lab:502", "modbus-tcp://lab")), Contains("expected modbus-tcp://HOST:PORT"));
+  CHECK_THAT(errors_of(with("modbus-tcp://lab:502", "http://lab/waveshaper")),
+             Contains("expected http://HOST or http://HOST:PORT"));
+  CHECK_THAT(errors_of(with("modbus-tcp://lab:502", "http://lab:0")), Contains("expected http://HOST or http://HOST:PORT"));
   CHECK_THAT(errors_of(with("modbus-tcp://lab:502", "modbus://lab:502")), Contains("expected sim, modbus-tcp://HOST:PORT"));
   CHECK_THAT(errors_of(with("signal_width: 37.5 GHz", "signal_width: 60 GHz")), Contains("is wider than a channel"));
   CHECK_THAT(errors_of(with("elements: [wss]", "elements: [tx]")),
@@ -314,8 +317,9 @@ TEST_CASE("a_laser_that_tunes_lit_shares_no_glass_before_a_switch") {
   using Catch::Matchers::Contains;
   CHECK_THAT(errors_of(with("signal_width: 37.5 GHz", "signal_width: 37.5 GHz, tunes: lit")),
              Contains("transmitter tx tunes lit, and its light shares couple with others before a switch that blocks it"));
-  CHECK(errors_of(with("signal_width: 37.5 GHz", "signal_width: 37.5 GHz, tunes: dark, enable_max: 1.5 s, reply_max: 150 ms"))
-            .empty());
+  for (const char* tunes : {"tunes: dark", "tunes: blanked, enable_max: 1.5 s"}) {
+    CHECK(errors_of(with("signal_width: 37.5 GHz", std::string("signal_width: 37.5 GHz, ") + tunes)).empty());
+  }
   CHECK_THAT(errors_of(with("signal_width: 37.5 GHz", "signal_width: 37.5 GHz, tunes: blank")),
              Contains("tunes: found 'blank'"));
 }

@@ -155,7 +155,7 @@ TEST_CASE("every_committed_config_passes_check_and_fits_its_schema") {
   for (const auto& [folder, kind] :
        {std::pair{"fabrics", "fabric"}, std::pair{"scenarios", "scenario"}, std::pair{"faults", "faults"},
         std::pair{"calibration", "calibration"}, std::pair{"models", "model"}, std::pair{"clusters", "cluster"},
-        std::pair{"prices", "prices"}}) {
+        std::pair{"prices", "prices"}, std::pair{"inventories", "inventory"}}) {
     const Json schema = schema_of(kind);
     const auto files = committed(folder);
     CHECK_FALSE(files.empty());
@@ -229,7 +229,7 @@ Received ask(const std::string& text) {
                                    : is_of("model")   ? check_model_file(path, *document.value)
                                    : is_of("cluster") ? read_cluster(path, *document.value).errors
                                    : is_of("prices")  ? read_prices(path, *document.value).errors
-                                   : is_of("faults") || is_of("calibration")
+                                   : is_of("faults") || is_of("calibration") || is_of("inventory")
                                        ? check_config(path, all_fabric_kinds())
                                        : read_fabric(path.string(), *document.value, all_fabric_kinds()).errors);
   fs::remove(path);
@@ -375,6 +375,16 @@ TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
   CHECK(ask(head + "fibre_faults: [{kind: zzz}]\n").words ==
         defs.at("fibre_fault").at("properties").at("kind").at("enum").get<Words>());
   CHECK(ask("kind: scenario\nmode: zzz\n").words == schema.at("properties").at("mode").at("enum").get<Words>());
+}
+
+TEST_CASE("the_inventory_schema_and_the_reader_know_the_same_keys") {
+  const Json schema = schema_of("inventory");
+  const std::string head = "schema_version: 1\nkind: inventory\n";
+  agree(schema, head + "zzz: 1\n", {"schema_version", "kind"});
+  agree(schema.at("$defs").at("device"), head + "devices: {x: {zzz: 1}}\n", {});
+  const Json scenario = schema_of("scenario").at("$defs");
+  CHECK(schema.at("$defs").at("device") == scenario.at("device"));
+  CHECK(schema.at("$defs").at("endpoint") == scenario.at("endpoint"));
 }
 
 TEST_CASE("the_fault_file_schema_and_the_reader_know_the_same_keys") {

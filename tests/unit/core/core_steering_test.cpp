@@ -147,4 +147,19 @@ TEST_CASE("a_ring_resonates_within_half_a_width_of_any_tooth_of_its_comb") {
   CHECK(resonance_at(ring, 1'000) == ring.cold_resonance - FrequencyOffset{37'000});  // 1 V on 1 kOhm is 1 mW
 }
 
+TEST_CASE("volts_by_hand_are_a_resonance_within_the_limits_of_the_ring") {
+  RingFilter ring;
+  ring.cold_resonance = Frequency{193'800'000};
+  ring.heater_volt_max = 8.5;
+  CHECK(resonance_by_hand(ring, 2'500).value() == ring.cold_resonance - FrequencyOffset{231'250});  // 6.25 mW
+  CHECK(resonance_by_hand(ring, 8'500).has_value());
+  CHECK(resonance_by_hand(ring, 8'501).error().message == "8501 mV, limit 8500 mV (heater_voltage_max)");
+  ring.free_spectral_range = FrequencyOffset{592'000};  // 16 mW, 4 V
+  CHECK(resonance_by_hand(ring, 3'999).has_value());
+  const Error folded = resonance_by_hand(ring, 5'000).error();
+  CHECK(folded.code == ErrorCode::out_of_range);
+  CHECK(folded.message ==
+        "5000 mV move it by 925000 MHz, which is more than its free spectral range of 592000 MHz: 3000 mV do the same");
+}
+
 }  // namespace loom

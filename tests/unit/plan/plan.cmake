@@ -12,6 +12,7 @@ loom_test(plan_test
     ${CMAKE_CURRENT_LIST_DIR}/admission_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/unusable_test.cpp
   LINKS loom_plan loom_architectures)
+loom_test(light_monitors_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light_monitors_test.cpp LINKS loom_plan loom_architectures)
 loom_test(reconcile_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/reconcile_test.cpp

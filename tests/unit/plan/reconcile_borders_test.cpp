@@ -112,6 +112,22 @@ TEST_CASE("reconcile: circuit switches drift as WSS do") {
         "desired: cross-connect from input 0 to output 0 and 1 more (read 1000 ms ago)");
 }
 
+TEST_CASE("reconcile: what somebody else connected is no drift, is there where it is desired, and is named in the way") {
+  VerifyBench bench = make_chain();
+  bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
+  bench.device("ocs", DeviceRole::circuit_switch, 3, {"ocs"});
+  bench.fabric.buses.clear();
+  bench.finish("chain");
+  bench.set<CircuitSwitchSetpoint>("ocs").connects = {{0, 1}};
+  Seen seen(bench, "ocs");
+  CHECK(seen.drift(CircuitSwitchObservation{{{0, 1}}, true, {{1, 0}}, {}}) == Drift::none);
+  CHECK(seen.drift(CircuitSwitchObservation{{}, true, {{0, 1}, {1, 0}}, {}}) == Drift::none);
+  CHECK(seen.drift(CircuitSwitchObservation{{{1, 0}}, true, {{0, 1}}, {}}) == Drift::foreign);
+  const CircuitSwitchObservation blocked{{}, true, {{0, 0}}, {}};
+  CHECK(seen.drift(blocked) == Drift::missing);
+  CHECK_THAT(seen.evidence(blocked), Catch::Contains("input 0 is connected to output 0 by somebody else; disconnect it there"));
+}
+
 // --- heaters: 1 V on 1 kOhm is 1 mW, which is 37 GHz --------------------------------------------------------------------
 
 /// A bank of four rings, of which ring 1 is wanted at `mhz`.

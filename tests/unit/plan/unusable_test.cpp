@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/schedule/usable_nodes.hpp"
+#include "core/occupied_ports.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
@@ -58,6 +59,56 @@ TEST_CASE("one dead laser leaves out only the job that needs it") {
   CHECK_THAT(left_out.why.message, Catch::Contains("job 2 (job-2)") && Catch::Contains("laser-5: no answer"));
   CHECK((*made)->is_without(JobId{2}));
   CHECK((*made)->intent.jobs.size() == 3);
+}
+
+/// The first connection of a job's light through a circuit switch.
+std::pair<DeviceId, CrossConnect> connect_of(const Fabric& fabric, const Plan& plan) {
+  for (const Device& device : fabric.devices) {
+    if (device.role == DeviceRole::circuit_switch) {
+      const auto& setpoint = planned(fabric, plan, device.id).timeline.front().setpoint;
+      const auto& connects = std::get<CircuitSwitchSetpoint>(setpoint).connects;
+      if (!connects.empty()) {
+        return {device.id, connects.front()};
+      }
+    }
+  }
+  FAIL("no connection");
+  return {};
+}
+
+TEST_CASE("ports that somebody else connected cost the circuits that need them, and no others of the switch") {
+  Planning planning(small_fabric(3));
+  planning.request.intent.jobs = {placed_job(1, {0, 1, 2, 3}), placed_job(2, {4, 5, 6, 7})};
+  planning.request.may_leave_out = {JobId{1}, JobId{2}};
+  Planning free = planning;
+  const auto open = free.attempt();
+  REQUIRE(open);
+  REQUIRE((*open)->left_out.empty());
+  const auto [ocs, wanted] = connect_of(*planning.fabric, (*open)->plan);
+  SECTION("an output that is taken") {
+    planning.request.unusable = {{ocs, true, {}, "output taken", {{kPortElsewhere, wanted.output}}}};
+  }
+  SECTION("an input that is taken") {
+    planning.request.unusable = {{ocs, true, {}, "input taken", {{wanted.input, kPortElsewhere}}}};
+  }
+  SECTION("the very connection: it serves") {
+    planning.request.unusable = {{ocs, true, {}, "wanted", {wanted}}};
+    const auto made = planning.attempt();
+    REQUIRE(made);
+    CHECK((*made)->left_out.empty());
+    return;
+  }
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  REQUIRE((*made)->left_out.size() == 1);
+  CHECK((*made)->left_out[0].devices == std::vector{ocs});
+  CHECK_THAT((*made)->left_out[0].why.message, Catch::Contains("taken") && !Catch::Contains("follows no order"));
+  CHECK(jobs_in((*made)->plan).size() == 1);
+  const DevicePlan& device = planned(*planning.fabric, (*made)->plan, ocs);
+  CHECK_FALSE(device.left_alone);
+  for (const CrossConnect each : std::get<CircuitSwitchSetpoint>(device.timeline.front().setpoint).connects) {
+    CHECK_FALSE(occupant_of(planning.request.unusable[0].occupied, each));
+  }
 }
 
 TEST_CASE("a job without a place of its own moves away from what is unusable") {

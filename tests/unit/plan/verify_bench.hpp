@@ -142,6 +142,8 @@ struct VerifyBench {
         return WavelengthSwitchSetpoint{};
       case DeviceRole::circuit_switch:
         return CircuitSwitchSetpoint{};
+      case DeviceRole::monitor:
+        return MonitorSetpoint{};
     }
     return {};
   }

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fabric/fabric_identity.hpp"
 #include "core/limits.hpp"
+#include "core/message.hpp"
 
 namespace loom::test {
 
@@ -62,7 +64,11 @@ inline const std::vector<Range> kRanges{
     {"TransmitterObservation.status_fatal_bits", 0, kLastMessage},
     {"TransmitterObservation.status_warning_bits", 0, kLastMessage},
     {"FilterObservation.ring_millivolts", -limits::kMillivolts, limits::kMillivolts},
+    {"PortPower.port", 0, 0xffff},
+    {"LightReading.channel_number", 0, 0xffff},
     {"RingResonance.channel_number", 0, limits::kRingsPerBank - 1},
+    {"HeaterByHand.channel_number", 0, limits::kRingsPerBank - 1},
+    {"HeaterByHand.heater_millivolts", 0, limits::kMillivolts - 1},
     {"Circuit.rate_bit_per_s", 0, limits::kBitPerSecond},
     // Traffic and jobs.
     {"CommunicatorTraffic.rank_count", 1, limits::kNodes},
@@ -274,7 +280,9 @@ inline const std::vector<Exempt> kAnyValue{
      {"IntentRecord.next_job_id", "CommitRecord.next_circuit_id", "SnapshotRecord.next_revision_number",
       "SnapshotRecord.next_circuit_id", "SnapshotRecord.confirmed_next_circuit_id"}},
     {"ascends within its journal, whose chain guards it", {"AuditRecord.record_number"}},
-    {"compared for being equal, no more", {"StatusReport.keyring_digest"}},
+    {"compared for being equal, no more",
+     {"StatusReport.keyring_digest", "FabricIdentity.fabric_digest", "FabricIdentity.mark_digest", "Heartbeat.peers_digest",
+      "PeerAddresses.peers_digest"}},
     {"compared with this build's version before anything else is read",
      {"Envelope.wire_version_number", "Record.wire_version_number"}},
     {"how often a cycle is played; 0 is until the next revision", {"NodePlan.cycle_count", "Stage.cycle_count"}},
@@ -318,6 +326,10 @@ inline const std::vector<Exempt> kAnyValue{
       "LightMargins.circuit_count",
       "LightMargins.dipped_count",
       "NodeReport.device_count",
+      "FabricIdentity.node_count",
+      "FabricIdentity.element_count",
+      "FabricIdentity.fibre_count",
+      "FabricIdentity.device_count",
       "DeviceReport.lit_way_count",
       "JobReport.stage_number",
       "JobReport.stage_count",
@@ -348,13 +360,19 @@ inline const std::vector<Exempt> kAnyValue{
 
 inline const std::vector<Most> kMost{
     {"Hello.devices", limits::kDevicesPerNode},
+    {"FabricIdentity.mark_digest", kFabricMarks},
+    {"PeerAddresses.peers", kPeerProcesses},
     {"ObservationReport.observations", limits::kObservationsPerReport},
     {"TrafficReport.communicators", limits::kCommunicatorsPerNode},
     {"CommunicatorTraffic.period", limits::kCollectivesPerPeriod},
     {"FilterObservation.ring_millivolts", limits::kRingsPerBank},
     {"WavelengthSwitchObservation.routes", limits::kWssRoutes},
     {"CircuitSwitchObservation.connects", 0x10000},
+    {"CircuitSwitchObservation.occupied", 0x10000},
+    {"CircuitSwitchObservation.powers", 0x20000},
+    {"MonitorObservation.lights", limits::kLightReadings},
     {"FilterSetpoint.rings", limits::kRingsPerBank},
+    {"DeviceRequest.heaters", limits::kRingsPerBank},
     {"WavelengthSwitchSetpoint.routes", limits::kWssRoutes},
     {"CircuitSwitchSetpoint.connects", 0x10000},
     {"DevicePlan.timeline", limits::kTimelineEntries},
@@ -436,8 +454,9 @@ inline const std::vector<Exempt> kAnyCount{
 /// Sub-messages that may be absent.
 inline const std::vector<Exempt> kMayBeAbsent{
     {"absent is a value: nothing went wrong, nothing was asked, nothing is known",
-     {"Outcome.error", "NodePlan.grants", "NodePlan.iterations", "IterationReport.awaited", "DeviceRequest.setpoint",
-      "DiffSchedule.circuits", "DeviceReport.desired", "IntentRecord.probation", "IntentRecord.cause", "CommitRecord.plan"}},
+     {"Outcome.error", "Hello.fabric", "NodePlan.grants", "NodePlan.iterations", "IterationReport.awaited",
+      "DeviceRequest.setpoint", "DiffSchedule.circuits", "DeviceReport.desired", "IntentRecord.probation", "IntentRecord.cause",
+      "CommitRecord.plan"}},
     {"absent: the newest IntentRecord's", {"CommitRecord.intent"}},
     {"absent in journals of before, which have it in another form", {"JobSchedule.forwarding"}},
     {"its own rules refuse an empty one",

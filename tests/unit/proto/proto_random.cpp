@@ -19,6 +19,17 @@ Hello hello(Random& random) {
     state.health = random.any(DeviceHealth::failed);
     return state;
   });
+  out.own_latch = {random.word(), text(random)};
+  out.listens_at = text(random);
+  if (random.coin()) {
+    out.fabric = {text(random),
+                  random.word() | 1U,
+                  random.number<std::uint32_t>(0, 99),
+                  random.number<std::uint32_t>(0, 99),
+                  random.number<std::uint32_t>(0, 99),
+                  random.number<std::uint32_t>(0, 99),
+                  some<std::uint64_t>(random, [&] { return random.word(); })};
+  }
   return out;
 }
 
@@ -148,6 +159,7 @@ Heartbeat heartbeat(Random& random) {
   out.confirmed = revision(random);
   out.lasers_latched_off = random.coin();
   out.own_latch = {random.word(), text(random)};
+  out.peers_digest = random.word();
   return out;
 }
 
@@ -201,6 +213,9 @@ constexpr MakeBody kBodies[] = {
         out.awaited = AwaitedNode{node(random), random.coin(), length(random)};
       }
       return out;
+    },
+    [](Random& random) -> Body {
+      return PeerAddresses{some<PeerAddress>(random, [&] { return PeerAddress{node(random), text(random)}; }), random.word()};
     },
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);

@@ -62,6 +62,7 @@ NodeReport node_report(Random& random) {
   out.maintenance = random.coin();
   out.jobs = some<JobId>(random, [&] { return job(random); });
   out.dark_because = text(random);
+  out.turned_away = text(random);
   return out;
 }
 
@@ -74,7 +75,7 @@ DeviceReport device_report(Random& random) {
   out.observation = observation(random);
   out.drift = random.any(Drift::stale);
   if (random.coin()) {
-    out.desired = setpoint(random, random.between(0, 3));
+    out.desired = setpoint(random, random.between(0, 4));
   }
   out.by_hand = random.coin();
   out.adopted = random.coin();
@@ -92,6 +93,7 @@ CircuitReport circuit_report(Random& random) {
   out.light = random.any(LightState::dark);
   out.age = difference(random);
   out.why = text(random);
+  out.proof = random.any(Proof::monitor);
   return out;
 }
 
@@ -262,9 +264,13 @@ DeviceRequest device_request(Random& random) {
   DeviceRequest out;
   out.device = device(random);
   if (random.coin()) {
-    out.setpoint = setpoint(random, random.between(0, 3));
+    out.setpoint = setpoint(random, random.between(0, 4));
   }
   out.dry_run = random.coin();
+  out.heaters = some<HeaterByHand>(random, [&] {
+    return HeaterByHand{static_cast<std::uint32_t>(random.between(0, 63)),
+                        static_cast<std::uint32_t>(random.between(0, 999'999))};
+  });
   return out;
 }
 

@@ -125,6 +125,9 @@ inline Setpoint setpoint(Random& random, std::int64_t kind) {
     }
     return wss;
   }
+  if (kind == 4) {
+    return MonitorSetpoint{};
+  }
   CircuitSwitchSetpoint ocs;
   for (const auto input : ascending<std::uint16_t>(random, 0x10000)) {
     ocs.connects.push_back(connect(random));
@@ -137,7 +140,7 @@ inline DevicePlan device_plan(Random& random, DeviceId id) {
   DevicePlan out;
   out.device = id;
   out.touched = random.coin();
-  const std::int64_t kind = random.between(0, 3);
+  const std::int64_t kind = random.between(0, 4);
   for (const auto offset : ascending<std::int64_t>(random, limits::kDurationNs)) {
     TimedSetpoint entry;
     entry.offset = Duration{offset};
@@ -376,7 +379,7 @@ inline Intent intent(Random& random) {
   for (const auto id : ascending<std::uint32_t>(random, limits::kDevices)) {
     DeviceOverride override;
     override.device = {id};
-    override.setpoint = setpoint(random, random.between(0, 3));
+    override.setpoint = setpoint(random, random.between(0, 4));
     override.found_beside = {random.word()};
     out.overrides.push_back(std::move(override));
   }
@@ -385,7 +388,7 @@ inline Intent intent(Random& random) {
 }
 
 inline Reading reading(Random& random) {
-  switch (random.between(0, 4)) {
+  switch (random.between(0, 5)) {
     case 1: {
       TransmitterObservation laser;
       laser.frequency = {random.between(0, limits::kFrequencyMhz)};
@@ -394,6 +397,9 @@ inline Reading reading(Random& random) {
       laser.locked = random.coin();
       laser.status_fatal = random.number<std::uint16_t>(0, 0xFFFF);
       laser.status_warning = random.number<std::uint16_t>(0, 0xFFFF);
+      if (random.coin()) {
+        laser.received = power(random);
+      }
       return laser;
     }
     case 2:
@@ -407,8 +413,24 @@ inline Reading reading(Random& random) {
     case 4: {
       CircuitSwitchObservation ocs{some<CrossConnect>(random, [&] { return connect(random); })};
       ocs.settled = random.coin();
+      ocs.occupied = some<CrossConnect>(random, [&] { return connect(random); });
+      ocs.powers = some<PortPower>(random, [&] {
+        PortPower at;
+        at.port = random.number<std::uint16_t>(0, 0xFFFF);
+        at.is_input = random.coin();
+        at.power = power(random);
+        return at;
+      });
       return ocs;
     }
+    case 5:
+      return MonitorObservation{some<LightReading>(random, [&] {
+        LightReading light;
+        light.channel = random.number<std::uint16_t>(0, 0xFFFF);
+        light.power = power(random);
+        light.frequency = {random.between(0, limits::kFrequencyMhz)};
+        return light;
+      })};
     default:
       return std::monostate{};
   }

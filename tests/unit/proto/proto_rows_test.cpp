@@ -82,12 +82,13 @@ TEST_CASE("the table of a row and its message name the same fields, and every ke
 }
 
 TEST_CASE("the table of a request and its message name the same fields") {
-  compare_all(std::type_identity<std::tuple<Query, SubmitJob, CancelJob, ChangeJob, ResizeJob, AdaptJob, AttendJob,
-                                            LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
-                                            ScheduledCircuit, ApplySchedule, ConfirmSchedule, RollBackSchedule>>{},
-              {"Query", "SubmitJob", "CancelJob", "ChangeJob", "ResizeJob", "AdaptJob", "AttendJob", "LasersRequest",
-               "NodeRequest", "DeviceRequest", "ResetRequest", "AcknowledgeAlarm", "ScheduledCircuit", "ApplySchedule",
-               "ConfirmSchedule", "RollBackSchedule"});
+  compare_all(
+      std::type_identity<std::tuple<Query, SubmitJob, CancelJob, ChangeJob, ResizeJob, AdaptJob, AttendJob, LasersRequest,
+                                    NodeRequest, HeaterByHand, DeviceRequest, ResetRequest, AcknowledgeAlarm, ScheduledCircuit,
+                                    ApplySchedule, ConfirmSchedule, RollBackSchedule>>{},
+      {"Query", "SubmitJob", "CancelJob", "ChangeJob", "ResizeJob", "AdaptJob", "AttendJob", "LasersRequest", "NodeRequest",
+       "HeaterByHand", "DeviceRequest", "ResetRequest", "AcknowledgeAlarm", "ScheduledCircuit", "ApplySchedule",
+       "ConfirmSchedule", "RollBackSchedule"});
 }
 
 TEST_CASE("every kind of rows has a field of its own in a reply") {

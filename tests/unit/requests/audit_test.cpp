@@ -350,6 +350,8 @@ TEST_CASE("every order is one readable sentence") {
   expect(DeviceRequest{DeviceId{3}, TransmitterSetpoint{FrequencySlot{0, 4}, Dbm{-100}, true}, false},
          "device set 3 frequency=193.10000 THz power=-1.00 dBm emit=on");
   expect(DeviceRequest{DeviceId{3}, {}, false}, "device set 3 --clear");
+  expect(DeviceRequest{DeviceId{3}, FilterSetpoint{{{0, Frequency{193'100'000}}}}, true, {{2, 2'500}}},
+         "device set 3 1 rings ring.0=193.10000 THz volts.2=2500mV --dry-run");
   expect(ResetRequest{DeviceId{3}}, "device reset 3");
   expect(AcknowledgeAlarm{AlarmId{9}}, "alarm ack 9");
   expect(RollBackSchedule{Revision{4}, false}, "schedule rollback 4");

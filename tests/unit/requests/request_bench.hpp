@@ -299,6 +299,7 @@ class RequestBench {
   }
   void take(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
   void take(TellTraining&) {}
+  void take(LearnPeers&) {}
   void take(Transact&) { FAIL("a controller has no bus"); }
 
   std::deque<Event> events_;

@@ -1,4 +1,7 @@
 // Operators' orders about nodes, devices and alarms, carried out by the real planner.
+#include <cmath>
+
+#include "core/fabric/ring.hpp"
 #include "tests/unit/requests/request_bench.hpp"
 
 namespace loom::test {
@@ -167,6 +170,33 @@ TEST_CASE("a setpoint by hand is what the device shall be until it is cleared") 
   CHECK_FALSE(row.by_hand);
   CHECK_FALSE(emits(*row.desired));
   CHECK(refusal_of(bench.ask(DeviceRequest{laser, std::nullopt})).code == ErrorCode::conflict);
+}
+
+TEST_CASE("a heater by hand in volts becomes the resonance that its ring has then") {
+  RequestBench bench;
+  bench.light(4);
+  const auto& devices = bench.fabric->devices_of_agent[bench.free_node().value];
+  const auto bank =
+      std::ranges::find_if(devices, [&](DeviceId id) { return bench.fabric->device(id).role == DeviceRole::filter; });
+  REQUIRE(bank != devices.end());
+  const Device& device = bench.fabric->device(*bank);
+  const auto& ring = std::get<RingFilter>(bench.fabric->element(device.elements[0]).kind);
+  const OperatorReply reply = bench.ask(DeviceRequest{*bank, FilterSetpoint{}, false, {{0, 1'500}}});
+  INFO((reply.outcome.error ? reply.outcome.error->message : ""));
+  REQUIRE(reply.outcome.ok());
+  bench.settle();
+  const auto row = bench.rows<DeviceReport>(Noun::devices, bank->value).front();
+  CHECK(row.by_hand);
+  CHECK(row.desired == Setpoint{FilterSetpoint{{{0, resonance_at(ring, 1'500)}}}});
+  const auto refused = [&](DeviceId id, std::optional<Setpoint> setpoint, HeaterByHand heater) {
+    return refusal_of(bench.ask(DeviceRequest{id, std::move(setpoint), false, {heater}})).message;
+  };
+  const auto limit = std::to_string(std::llround(ring.heater_volt_max * 1000));
+  CHECK(refused(*bank, FilterSetpoint{}, {0, 99'000}) ==
+        device.name + " channel 0: 99000 mV, limit " + limit + " mV (heater_voltage_max)");
+  CHECK(mentions(refused(*bank, FilterSetpoint{}, {63, 1'000}), "channel 63: the bank has channels 0 to "));
+  CHECK(mentions(refused(*bank, std::nullopt, {0, 1'000}), "has no heaters to be given in volts"));
+  CHECK(mentions(refused(bench.laser_of(NodeId{0}), TransmitterSetpoint{}, {0, 1'000}), "has no heaters"));
 }
 
 TEST_CASE("light by hand that would meet other light is refused by verify with the rule named") {

@@ -258,7 +258,7 @@ struct Process {
     PeerLinksOptions options;
     options.keys = loaded->own;
     options.keyring = loaded->keyring;
-    options.processes = {{0, 10, loaded->peers[0], [] { return Result<std::string>("tcp://127.0.0.1:1"); }}};
+    options.processes = {{{{NodeId{0}, NodeId{9}}}, loaded->peers[0], [] { return Result<std::string>("tcp://127.0.0.1:1"); }}};
     peers = std::move(*PeerLinks::open(rig.io, std::move(options)));
     live.emplace(files, *loaded, *transport, *peers,
                  AgentKeysListener{[this](const std::string& sentence) { reported.push_back(sentence); },

@@ -55,12 +55,13 @@ class PeerPair {
     PeerLinksOptions options;
     options.process = process;
     for (std::uint32_t i = 0; i < 2; ++i) {
-      options.processes.push_back({2 * i, 2 * i + 2, keys[i].public_key, [this, i]() -> Result<std::string> {
-                                     if (address[i].empty()) {
-                                       return fail(ErrorCode::unreachable, "not there yet");
-                                     }
-                                     return address[i];
-                                   }});
+      options.processes.push_back(
+          {{{NodeId{2 * i}, NodeId{2 * i + 1}}}, keys[i].public_key, [this, i]() -> Result<std::string> {
+             if (address[i].empty()) {
+               return fail(ErrorCode::unreachable, "not there yet");
+             }
+             return address[i];
+           }});
     }
     options.keys = keys[process];
     options.keyring = keyring;

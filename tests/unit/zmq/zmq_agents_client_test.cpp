@@ -26,7 +26,8 @@ struct Process {
     REQUIRE(keyring.add({keys.public_key, Role::agent, "agents-0", {{NodeId{0}, NodeId{1}}}}));
     REQUIRE(keyring.add({operator_keys.public_key, role, "alice", {}}));
     PeerLinksOptions options;
-    options.processes.push_back({0, 2, keys.public_key, []() -> Result<std::string> { return std::string{}; }});
+    options.processes.push_back(
+        {{{NodeId{0}, NodeId{1}}}, keys.public_key, []() -> Result<std::string> { return std::string{}; }});
     options.keys = keys;
     options.keyring = keyring;
     auto opened = PeerLinks::open(io, std::move(options));

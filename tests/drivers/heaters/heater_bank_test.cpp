@@ -43,7 +43,7 @@ TEST_CASE("heater_check_names_the_limit") {
         "bank channel 1: resonance 194.10000 THz lies above the cold resonance 194.00000 THz; a heater only moves it down");
   const auto below = rig.driver->check(FilterSetpoint{{{1, Frequency{190'000'000}}}});
   REQUIRE_FALSE(below.has_value());
-  CHECK(below.error().message == "bank channel 1: resonance 190.00000 THz needs 10397 mV of heating, limit 10000 mV");
+  CHECK(below.error().message == "bank channel 1: resonance 190.00000 THz needs 10398 mV of heating, limit 10000 mV");
   CHECK(rig.driver->check(FilterSetpoint{{{4, Frequency{193'000'000}}}}).error().code == ErrorCode::not_found);
   CHECK(rig.driver->check(FilterSetpoint{{{1, Frequency{193'000'000}}, {1, Frequency{193'000'000}}}}).error().code ==
         ErrorCode::invalid_argument);
@@ -61,14 +61,19 @@ TEST_CASE("heater_brings_every_ring_to_its_resonance_and_parks_the_others") {
         std::vector<Frequency>{Frequency{193'075'000}, cold, Frequency{190'300'000}, cold});
 }
 
-TEST_CASE("heater_writes_one_block_and_reads_before_and_after") {
+TEST_CASE("heater_asks_who_it_is_once_then_writes_one_block_and_reads_before_and_after") {
   Rig rig = bank_rig();
   rig.fire(kTwoRings);
-  REQUIRE(rig.transactions.size() == 3);
-  CHECK(std::get<Registers>(rig.transactions[0].order) == Registers{0, 4, {}});
-  CHECK(std::get<Registers>(rig.transactions[1].order) == Registers{0, 0, {5'000, 0, 10'000}});
-  CHECK(std::get<Registers>(rig.transactions[2].order) == Registers{0, 4, {}});
-  CHECK(rig.transactions[1].bus_address == 7);
+  REQUIRE(rig.transactions.size() == 4);
+  CHECK(std::get<Registers>(rig.transactions[0].order) == Registers{0x8000, 1, {}});
+  CHECK(std::get<Registers>(rig.transactions[1].order) == Registers{0, 4, {}});
+  CHECK(std::get<Registers>(rig.transactions[2].order) == Registers{0, 0, {5'000, 0, 10'000}});
+  CHECK(std::get<Registers>(rig.transactions[3].order) == Registers{0, 4, {}});
+  CHECK(rig.transactions[2].bus_address == 7);
+  rig.poll();
+  REQUIRE(rig.transactions.size() == 5);
+  CHECK(rig.driver->observe().identity.description == "waveshare_mv, version register 0x0064");
+  CHECK(rig.driver->observe().proof == Proof::assumed);
 }
 
 TEST_CASE("heater_second_fire_of_the_same_setpoint_writes_nothing") {
@@ -86,7 +91,7 @@ TEST_CASE("heater_is_not_settled_before_its_rings_are_warm") {
   Rig rig = bank_rig();
   rig.driver->stage(kTwoRings);
   rig.driver->fire();
-  rig.run([&] { return rig.transactions.size() == 3; });
+  rig.run([&] { return rig.transactions.size() == 4; });
   CHECK(rig.driver->activity() == DriverActivity::busy);
   const Instant proven = rig.now;
   rig.run();
@@ -110,8 +115,8 @@ TEST_CASE("heater_exceptions_are_named_and_not_repeated") {
     rig.fire(kTwoRings);
     CHECK(rig.driver->activity() == DriverActivity::failed);
     CHECK(rig.transactions.size() == 1);
-    CHECK(rig.driver->observe().fault ==
-          "bank: read of registers 0 to 3: refused with exception " + std::to_string(code) + " (" + names[code - 1u] + ")");
+    CHECK(rig.driver->observe().fault == "bank: read of version register 0x8000: refused with exception " +
+                                             std::to_string(code) + " (" + names[code - 1u] + ")");
   }
 }
 

@@ -34,8 +34,17 @@ TEST_CASE("scpi_reads_sizes_vendors_and_errors") {
   CHECK(read_size("16,16") == kSize);
   CHECK_FALSE(read_size("16").has_value());
   CHECK_FALSE(read_size("16,0").has_value());
-  CHECK(vendor_of("Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18") == "Polatis");
-  CHECK_FALSE(vendor_of("Polatis").has_value());
+  CHECK(read_identity("Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18") ==
+        Identity{"Polatis", "I-OST-24x24-LU1-DMHNS", "002414", "6.5.2.18"});
+  CHECK_FALSE(read_identity("Polatis").has_value());
+  CHECK_FALSE(read_identity(",,,").has_value());
+  using enum PortState;
+  CHECK(read_port_states("(D,E,F)") == std::vector{disabled, enabled, failed});
+  CHECK(read_port_states("()") == std::vector<PortState>{});
+  for (const char* text : {"", "(", "(E", "(E,)", "(X)", "(E)E", "E,D"}) {
+    INFO(text);
+    CHECK_FALSE(read_port_states(text).has_value());
+  }
   CHECK(same_word("POLATIS", "Polatis"));
   CHECK(read_errors("0,\"No error\"") == std::vector<QueuedError>{});
   CHECK(read_errors("+0,\"No error\"") == std::vector<QueuedError>{});

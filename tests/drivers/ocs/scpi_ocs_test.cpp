@@ -8,9 +8,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Rig ocs_rig(SimDeviceOptions options = {}) {
+Rig ocs_rig(SimDeviceOptions options = {}, std::vector<DeviceSetting> profile = {}) {
   Fabric fabric = ocs_fabric();
   const DeviceId device = device_named(fabric, "ocs");
+  fabric.devices[device.value].profile = std::move(profile);
   return Rig(std::move(fabric), device, options);
 }
 
@@ -42,9 +43,9 @@ TEST_CASE("ocs_proves_its_silent_success_by_reading_back") {
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(seen(rig) == CircuitSwitchObservation{kTwo.connects, true});
   CHECK(light(rig) == OcsLight{kTwo.connects, {}});
-  CHECK(lines(rig) == std::vector<std::string>{"*idn?", ":oxc:swit:size?", ":oxc:swit:conn:stat?", "*cls;*opc?",
-                                               ":oxc:swit:conn:add (@1,2),(@6,5);*opc?", ":syst:err:all?",
-                                               ":oxc:swit:conn:stat?"});
+  CHECK(lines(rig) == std::vector<std::string>{
+                          "*idn?", ":oxc:swit:size?", ":oxc:swit:conn:stat?", ":oxc:swit:port:stat? (@1,2,5,6)", "*cls;*opc?",
+                          ":oxc:swit:conn:add (@1,2),(@6,5);*opc?", ":syst:err:all?", ":oxc:swit:conn:stat?"});
 }
 
 TEST_CASE("ocs_writes_only_the_cross_connects_that_differ") {
@@ -56,9 +57,10 @@ TEST_CASE("ocs_writes_only_the_cross_connects_that_differ") {
   rig.fire(next);
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(light(rig).connects == next.connects);
-  CHECK(lines(rig, before) ==
-        std::vector<std::string>{":oxc:swit:conn:stat?", "*cls;*opc?", ":oxc:swit:conn:sub (@2),(@5);*opc?",
-                                 ":oxc:swit:conn:add (@2,4),(@7,5);*opc?", ":syst:err:all?", ":oxc:swit:conn:stat?"});
+  CHECK(lines(rig, before) == std::vector<std::string>{":oxc:swit:conn:stat?", ":oxc:swit:port:stat? (@1,2,4,5,6,7)",
+                                                       "*cls;*opc?", ":oxc:swit:conn:sub (@2),(@5);*opc?",
+                                                       ":oxc:swit:conn:add (@2,4),(@7,5);*opc?", ":syst:err:all?",
+                                                       ":oxc:swit:conn:stat?"});
   for (std::size_t i = changes; i < rig.light.changes().size(); ++i) {  // the circuit that stays is lit throughout
     const auto& state = std::get<OcsLight>(rig.light.changes()[i].state);
     CHECK(std::find(state.connects.begin(), state.connects.end(), CrossConnect{0, 1}) != state.connects.end());
@@ -136,8 +138,8 @@ TEST_CASE("ocs_that_lost_what_it_held_reports_that_once_before_it_is_set_to_the_
   CHECK(rig.writes() > writes);
 }
 
-TEST_CASE("ocs_takes_away_what_somebody_else_connected") {
-  Rig rig = ocs_rig();
+TEST_CASE("ocs_that_is_wholly_ours_takes_away_what_somebody_else_connected") {
+  Rig rig = ocs_rig({}, {{"foreign", std::int64_t{1}}});
   rig.fire(kTwo);
   const std::string foreign = ":oxc:swit:conn:only (@1,3),(@6,8);*opc?\n";
   rig.now +=
@@ -199,7 +201,7 @@ TEST_CASE("ocs_of_another_vendor_or_size_is_refused_by_name_and_never_written") 
 }
 
 TEST_CASE("ocs_newer_fire_overtakes_and_nothing_is_left_of_the_older") {
-  for (std::size_t place = 1; place < 9; ++place) {
+  for (std::size_t place = 1; place < 10; ++place) {
     INFO("overtaken after exchange " << place);
     Rig rig = ocs_rig();
     rig.driver->stage(kTwo);

@@ -1,0 +1,20 @@
+// The key `hosts` of a scenario: which host runs the agents of which nodes, and where they listen for those of other hosts.
+// Schema: configs/schema/scenario.schema.json.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/scenario/scenario.hpp"
+#include "core/config/yaml/yaml_reader.hpp"
+
+namespace loom {
+
+/// In the order of the file: host k is agent process k. `fabric`: null: its file was unlawful, and nodes are not counted.
+std::vector<ScenarioHost> read_hosts(YamlMap& file, const Fabric* fabric, ErrorList& errors);
+
+/// "tcp://HOST:PORT" with a port from 1 to 65535. Errors: malformed, in a sentence.
+Result<void> check_tcp_endpoint(std::string_view endpoint);
+
+}  // namespace loom

@@ -1,0 +1,32 @@
+// Ports of a circuit switch that somebody else uses: what is there that is not ours, and what it stands in the way of. A
+// connection that a plan names and that is there is ours, whoever made it; every other one of somebody else stays. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/observation.hpp"
+
+namespace loom {
+
+/// In CircuitSwitchObservation::occupied: the end that is none of our ports. It is on the switch, and not in the fabric.
+inline constexpr std::uint16_t kPortElsewhere = 0xFFFF;
+
+/// Is it there, whoever made it?
+bool is_connected(const CircuitSwitchObservation& seen, CrossConnect wanted);
+
+/// The connection of somebody else that holds a port of `wanted`; nothing if `wanted` itself is there.
+std::optional<CrossConnect> occupant_of(const std::vector<CrossConnect>& occupied, CrossConnect wanted);
+
+/// All connections between ports of ours, whoever made them, ascending input.
+std::vector<CrossConnect> connects_between_ours(const CircuitSwitchObservation& seen);
+
+/// Those of somebody else that `ours` has none of.
+std::vector<CrossConnect> others_beside(const CircuitSwitchObservation& seen, const std::vector<CrossConnect>& ours);
+
+/// "input 3 is connected to output 7 by somebody else; disconnect it there, or set foreign: remove in its profile".
+std::string describe_occupant(CrossConnect occupant);
+
+}  // namespace loom

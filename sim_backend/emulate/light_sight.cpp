@@ -1,0 +1,101 @@
+// Files that grow are read from where they ended; what they add is applied in the order of its happening.
+#include "sim_backend/emulate/light_sight.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "sim_backend/judge/light_log.hpp"
+
+namespace loom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLineMost = 1u << 20;  ///< longer ones are no lines of a light log
+
+}  // namespace
+
+LightLogs::LightLogs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths)
+    : fabric_(std::move(fabric)), paths_(std::move(paths)), light_(fabric_) {}
+
+std::vector<ArrivingLight> LightLogs::arriving(ElementId receiver) {
+  read_on();
+  return arriving_at(light_, receiver);
+}
+
+/// A state in the order of the roles, and as wide as the device.
+bool LightLogs::fits(const OpticalChange& change) const {
+  if (change.device.value >= fabric_->devices.size()) {
+    return false;
+  }
+  const Device& device = fabric_->device(change.device);
+  if (change.state.index() != static_cast<std::size_t>(device.role)) {
+    return false;
+  }
+  const auto* rings = std::get_if<RingLight>(&change.state);
+  if (rings != nullptr) {
+    return rings->resonances.size() == device.elements.size();
+  }
+  const Element& element = fabric_->element(device.elements.front());
+  const auto has = [&](const auto& way) { return way.input < element.inputs && way.output < element.outputs; };
+  const auto* wss = std::get_if<WssLight>(&change.state);
+  const auto* ocs = std::get_if<OcsLight>(&change.state);
+  return (wss == nullptr || (std::ranges::all_of(wss->routes, has) && std::ranges::all_of(wss->moving, has))) &&
+         (ocs == nullptr || (std::ranges::all_of(ocs->connects, has) && std::ranges::all_of(ocs->moving, has)));
+}
+
+void LightLogs::read_on(const std::string& path, Tail& tail, std::vector<OpticalChange>& changes) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) {
+    return;  // its writer has not begun
+  }
+  const auto size = static_cast<std::uint64_t>(file.tellg());
+  if (size < tail.offset) {
+    tail = {};  // begun anew: what its devices were is said again
+  }
+  std::string added(static_cast<std::size_t>(size - tail.offset), '\0');
+  file.seekg(static_cast<std::streamoff>(tail.offset));
+  file.read(added.data(), static_cast<std::streamsize>(added.size()));
+  added.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  tail.offset += added.size();
+  const std::string text = std::exchange(tail.partial, {}) + added;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    auto change = read_line(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+    if (change && fits(*change)) {
+      changes.push_back(*std::move(change));
+    } else {
+      ++refused_;
+    }
+  }
+  tail.partial = text.size() - begin <= kLineMost ? text.substr(begin) : std::string{};
+}
+
+void LightLogs::read_on() {
+  for (const std::string& path : paths_) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      tails_.try_emplace(path);
+      continue;
+    }
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      if (entry.path().extension() == ".light") {
+        tails_.try_emplace(entry.path().string());
+      }
+    }
+  }
+  std::vector<OpticalChange> changes;
+  for (auto& [path, tail] : tails_) {
+    read_on(path, tail, changes);
+  }
+  std::ranges::stable_sort(changes, {}, &OpticalChange::at);
+  for (OpticalChange& change : changes) {
+    last_ = change.at = std::max(change.at, last_);  // a log that is written late does not turn time back
+    light_.apply(change);
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,43 @@
+// LightLogs: the light of a fabric as the light logs of other processes tell it, so that one physics is behind an emulated
+// monitor and the emulators and agents whose light it measures.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/fabric/fabric.hpp"
+#include "sim_backend/devices/optical_state.hpp"
+#include "sim_backend/light/light_model.hpp"
+
+namespace loom {
+
+class LightLogs {
+ public:
+  /// `paths`: light logs, or folders whose files named *.light are read, those among them that appear later.
+  LightLogs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths);
+
+  /// What comes to a receiver by all that was logged until now.
+  std::vector<ArrivingLight> arriving(ElementId receiver);
+  /// Lines that were none, or of a device that the fabric has not.
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  struct Tail {
+    std::uint64_t offset = 0;
+    std::string partial;  ///< of the last line, which its writer has not ended
+  };
+  void read_on();
+  void read_on(const std::string& path, Tail& tail, std::vector<OpticalChange>& changes);
+  bool fits(const OpticalChange& change) const;
+
+  std::shared_ptr<const Fabric> fabric_;
+  std::vector<std::string> paths_;
+  std::map<std::string, Tail> tails_;
+  LightModel light_;
+  Instant last_{};
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace loom

@@ -1,0 +1,94 @@
+// lightloom-emulate cmis: a pluggable module as a file.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string_view>
+
+#include "sim_backend/emulate/emulators.hpp"
+#include "sim_backend/emulate/fault_words.hpp"
+#include "sim_backend/emulate/module_files.hpp"
+
+namespace loom {
+namespace {
+
+constexpr const char* kCmisWords =
+    "\nThe file has the layout of the optoe kernel driver: byte b of page p is at (p + 1) * 128 + b - 128. Pages 00h, 01h, "
+    "04h,\n"
+    "10h, 11h and 12h of CMIS; one data path of eight host lanes, one media lane. It starts in LowPwr, as a board that holds\n"
+    "LPMode keeps it. For up to 10 ms after a write it does not acknowledge: EREMOTEIO, ask again.\n"
+    "SIGHUP is a power cycle. When it can be reached it prints 'file PATH' on stdout.\n";
+
+struct Options {
+  ModuleFileOptions file;
+  std::uint32_t hertz = 400'000;
+  std::int64_t retune_ms = 1'000;
+  std::int64_t blank_ms = 100;
+  std::int64_t enable_ms = 400;
+};
+
+/// 96 channels of 50 GHz in the C band, and the launch power of a 400ZR.
+Element laser(const Options& options) {
+  Transmitter transmitter;
+  transmitter.launch_power = Dbm{-1'000};
+  transmitter.channels = {{-280, 4}, 8, 96};
+  transmitter.retune_max = std::chrono::milliseconds{options.retune_ms};
+  transmitter.blank_max = std::chrono::milliseconds{options.blank_ms};
+  transmitter.enable_max = std::chrono::milliseconds{options.enable_ms};
+  Element element;
+  element.name = "module";
+  element.outputs = 1;
+  element.kind = transmitter;
+  return element;
+}
+
+void add_options(CLI::App& app, Options& options) {
+  EmulatorOptions& common = options.file.common;
+  app.add_option("--mount", options.file.folder, "an empty folder, in which the file eeprom appears")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--boot-ms", common.boot_ms, "ms from a power cycle until it acknowledges again")
+      ->check(CLI::Range(0, 600'000))
+      ->capture_default_str();
+  app.add_option("--seed", common.seed, "seed of its times and misbehaviour")->capture_default_str();
+  app.add_option("--light-log", common.light_log, "file that gets one line for each change of its light");
+  auto* light_id = app.add_option("--light-id", common.light_id, "the device's id in that file")->capture_default_str();
+  app.add_option("--serial", common.serial, "the serial number that it says");
+  auto* scenario =
+      app.add_option("--scenario", common.scenario, "stands for a device of this scenario: its times and id are the file's")
+          ->excludes(light_id);
+  app.add_option("--bus", common.buses, "which bus of the scenario")->needs(scenario);
+  app.add_option("--fault", common.faults, "NAME[=VALUE][,times=N][,after=DURATION][,lasts=DURATION]; several times");
+  app.add_option("--hertz", options.hertz, "of its two wires")->check(CLI::Range(10'000, 1'000'000))->capture_default_str();
+  app.add_option("--retune-ms", options.retune_ms, "ms that it may take to another channel; what it advertises ends within")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
+  app.add_option("--blank-ms", options.blank_ms, "ms from disabling its output to dark, likewise")
+      ->check(CLI::Range(1, 60'000))
+      ->capture_default_str();
+  app.add_option("--enable-ms", options.enable_ms, "ms from enabling its output to full power, likewise")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
+}
+
+std::function<int()> add_module(CLI::App& app, const char* model, PageLayout layout, const char* words) {
+  const auto options = std::make_shared<Options>();
+  options->file.layout = layout;
+  add_options(app, *options);
+  app.footer(words + fault_help(DeviceRole::transmitter));
+  return [options, model] {
+    SimDeviceOptions models;
+    models.i2c_hertz = options->hertz;
+    const EmulatorOptions& common = options->file.common;
+    return run_module_emulator(common.scenario.empty()
+                                   ? lone_devices({{DeviceRole::transmitter, model, {laser(*options)}}}, common)
+                                   : devices_of_scenario(common, {model}),
+                               models, options->file);
+  };
+}
+
+}  // namespace
+
+const EmulatorProgram kCmisEmulator{
+    "cmis", "a tunable coherent module, CMIS pages as a file (FUSE)",
+    [](CLI::App& app) -> std::function<int()> { return add_module(app, "cmis", PageLayout::one_address, kCmisWords); }};
+
+}  // namespace loom
