@@ -145,7 +145,8 @@ static loom::Heartbeat from_wire(Check& check, const Heartbeat& in) {
   return {{in.applied_revision_number()},
           {in.confirmed_revision_number()},
           in.lasers_latched_off(),
-          {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())}};
+          {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())},
+          in.peers_digest()};
 }
 
 static void set_body(const loom::ObservationReport& in, Envelope& out) {

@@ -71,7 +71,7 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
   }
   plan_ = std::make_shared<const NodePlan>(plan);
   for (const DevicePlan& device : plan_->devices) {
-    units_.may_hold(*units_.index_of(device.device), device.may_hold);
+    units_[*units_.index_of(device.device)].driver->may_hold(device.may_hold);
   }
   state_ = RevisionState::preparing;
   prepare_devices(context, units_, *plan_);

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/fabric/occupied_ports.hpp"
 #include "core/fabric/ring.hpp"
-#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "agents/commit/deadline.hpp"
@@ -70,8 +69,6 @@ class DeviceUnits {
   void keep_programme(std::size_t index, Programme programme) { units_[index].programme = std::move(programme); }
   /// Somebody else made the device what it shall be: from now on that is what it was told last.
   void keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme);
-  /// What it may hold of ours (Driver::may_hold).
-  void may_hold(std::size_t index, std::span<const Setpoint> setpoints) { units_[index].driver->may_hold(setpoints); }
   void forget_fresh(std::size_t index) { units_[index].fresh = false; }
 
   /// While barred every setpoint is darkened before it is staged, whoever asks.

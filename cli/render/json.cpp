@@ -7,7 +7,7 @@
 
 #include "controller/control/requests/audit_text.hpp"
 #include "core/fabric/grid.hpp"
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 
 namespace loom::cli {
 namespace {

@@ -53,7 +53,6 @@ class Controller {
   const DriftWatch& drift() const { return reconciler_.drift(); }
   const std::map<JobId, DemandWatch>& demand_watches() const { return demand_.watches(); }
   const std::deque<StandingAlarm>& alarms() const { return alarms_.rows(); }
-  const std::vector<AuditRecord>& audit() const { return audit_.rows(); }
 
  private:
   void on(const Started& started, EffectSink& sink);

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "controller/plan/light/light_scope.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/fabric/ring.hpp"
-#include "core/occupied_ports.hpp"
 
 namespace loom {
 namespace {

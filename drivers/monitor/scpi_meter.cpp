@@ -211,7 +211,7 @@ Answer ScpiMeterDriver::absorb(Instant now, const BusReply& reply) {
 }
 
 Answer ScpiMeterDriver::absorb_identity(std::string_view text) {
-  const auto identity = scpi::read_meter_identity(text);
+  const auto identity = scpi::read_who(text);
   if (!identity) {
     return Answer::none;
   }

@@ -98,7 +98,7 @@ PowerReading power_of(double value, PowerUnit unit) {
                                      : PowerReading{PowerReading::Kind::measured, centi_of(dbm)};
 }
 
-std::optional<DeviceIdentity> read_meter_identity(std::string_view text) {
+std::optional<DeviceIdentity> read_who(std::string_view text) {
   if (std::count(text.begin(), text.end(), ',') != 3) {
     return std::nullopt;
   }

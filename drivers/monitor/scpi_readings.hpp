@@ -33,7 +33,7 @@ std::optional<std::vector<double>> read_counted(std::string_view text, std::size
 PowerReading power_of(double value, PowerUnit unit);
 
 /// Serial number and the rest of `maker,model,serial,release`; nothing unless there are four fields.
-std::optional<DeviceIdentity> read_meter_identity(std::string_view text);
+std::optional<DeviceIdentity> read_who(std::string_view text);
 
 struct Peak {
   Frequency frequency;

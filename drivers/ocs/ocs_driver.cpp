@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 
 namespace loom {
 namespace {

@@ -371,7 +371,7 @@ CmisProfile cmis_profile(const Fabric& fabric, const Device& device) {
   profile.blank_max = transmitter->blank_max;
   profile.enable_max = transmitter->enable_max;
   profile.tunes = transmitter->tunes;
-  profile.reply_deadline = transmitter->reply_max;
+  profile.reply_deadline = keys.duration("reply_max");
   profile.serial = device.serial;
   profile.lane = static_cast<unsigned>(keys.integer("lane") - 1);
   profile.frequency_tolerance = {keys.integer("frequency_tolerance")};
@@ -382,6 +382,8 @@ CmisProfile cmis_profile(const Fabric& fabric, const Device& device) {
 namespace {
 
 constexpr ProfileKey kKeys[] = {
+    {"reply_max", DurationKey{std::chrono::milliseconds{100}, std::chrono::milliseconds{1}, std::chrono::seconds{10}},
+     "one access to its memory, worst case"},
     {"lane", IntegerKey{1, 1, 8}, "media lane whose laser it is; a coherent module has one"},
     {"frequency_tolerance", IntegerKey{1'000, 1, 10'000}, "of the frequency that it reports, MHz"},
     {"power_tolerance", IntegerKey{100, 1, 1'000}, "of the power that it reports, 0.01 dB"},

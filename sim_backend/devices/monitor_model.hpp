@@ -17,7 +17,8 @@ class MonitorModel : public SimulatedDevice {
  public:
   MonitorModel(const Device& device, const SimDeviceOptions& options)
       : SimulatedDevice(device.id, options), receivers_(device.elements) {}
-  void look_through(LightSight sight) final { sight_ = std::move(sight); }
+  /// What it measures from now on.
+  void look_through(LightSight sight) { sight_ = std::move(sight); }
   OpticalState light(Instant) const final { return MonitorLight{}; }
 
  protected:

@@ -86,9 +86,6 @@ class SimulatedDevice {
   /// Can this write do nothing but take light away? Such a one is right whatever the device holds.
   virtual bool only_darkens(const Actuation&) const { return false; }
 
-  /// A monitor looks through this from now on; whatever makes or steers light has no use for it.
-  virtual void look_through(LightSight) {}
-
   DeviceId device() const { return device_; }
   const std::vector<Actuation>& actuations() const { return actuations_; }
 

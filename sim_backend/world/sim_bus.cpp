@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "sim_backend/devices/monitor_model.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom {
@@ -129,8 +130,8 @@ void SimBus::on_light(OnLight on_light) {
 
 void SimBus::look_through(const LightSight& sight) {
   for (const auto& model : models_) {
-    if (model) {
-      model->look_through(sight);
+    if (auto* monitor = dynamic_cast<MonitorModel*>(model.get())) {
+      monitor->look_through(sight);
     }
   }
 }

@@ -3,7 +3,7 @@
 
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/wss/lcos_wss.hpp"
-#include "tests/drivers/driver_over_bus.hpp"
+#include "tests/drivers/ocs/driver_over_bus.hpp"
 #include "tests/drivers/rig.hpp"
 
 namespace loom {

@@ -32,7 +32,7 @@ void check_reading(const MeterReading& reading) {
 }  // namespace
 
 void check_meter_line(std::string_view line) {
-  if (const auto identity = scpi::read_meter_identity(line)) {
+  if (const auto identity = scpi::read_who(line)) {
     LOOM_ASSERT(identity->serial.size() <= line.size());
   }
   const auto list = scpi::read_numbers(line, 64);

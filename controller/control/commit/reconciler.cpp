@@ -70,7 +70,8 @@ Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
       light_(parts.light),
       policy_(policy),
       dark_(plan_as_found(*facts_.fabric, std::vector<const Observation*>(facts_.fabric->devices.size(), nullptr))),
-      drift_(facts_.fabric->devices.size(), facts_.timings, policy) {}
+      drift_(facts_.fabric->devices.size(), facts_.timings, policy),
+      measured_(facts_, sessions_, light_) {}
 
 void Reconciler::start(EffectSink& sink) {
   for (const DeviceOverride& override : desired_.intent().overrides) {
@@ -109,25 +110,6 @@ const DevicePlan* Reconciler::desired_of(DeviceId id) const {
   return found == devices.end() ? nullptr : &*found;
 }
 
-Drift Reconciler::drift_now(const DevicePlan& plan) {
-  const auto measured = light_.as_measured(plan.device);  // a wavemeter outranks a laser's own word
-  const Observation* seen = measured ? &*measured : sessions_.observed(plan.device);
-  const Drift drift = loom::drift_of(*facts_.fabric, plan, seen, facts_.now, limits_of(facts_.timings));
-  const bool is_monitor = facts_.fabric->device(plan.device).role == DeviceRole::monitor;
-  return is_monitor && drift == Drift::none ? drift_of_monitor(plan.device) : drift;
-}
-
-/// Only once every device on the way of that light was read since: one of them may be about to say why it is dark.
-Drift Reconciler::drift_of_monitor(DeviceId monitor) {
-  const auto missing = light_.missing_light(monitor);
-  if (!missing) {
-    missing_since_.erase(monitor);
-    return Drift::none;
-  }
-  const auto place = missing_since_.try_emplace(monitor, sessions_.observed(monitor)->read_at).first;
-  return missing->all_read_since >= place->second ? Drift::missing : Drift::none;
-}
-
 void Reconciler::judge(DeviceId id, EffectSink& sink) {
   for (const DeviceId laser : light_.lasers_seen_by(id)) {
     judge(laser, sink);
@@ -141,7 +123,7 @@ void Reconciler::judge(DeviceId id, EffectSink& sink) {
     return;
   }
   const Observation* seen = sessions_.observed(id);
-  Drift drift = drift_now(*plan);
+  Drift drift = measured_.drift_of(*plan, limits_of(facts_.timings));
   const bool older_than_light =
       seen != nullptr && seen->health != DeviceHealth::failed && seen->read_at <= sessions_.readings().light_since(id);
   if (drift != Drift::stale && older_than_light) {
@@ -186,18 +168,7 @@ void Reconciler::alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink&
   alarm.code = AlarmCode::drift;
   alarm.node = device.agent;
   alarm.device = device.id;
-  const auto measured = light_.as_measured(device.id);
-  const Observation* seen = measured ? &*measured : sessions_.observed(device.id);
-  alarm.evidence = evidence_of(*facts_.fabric, plan, seen, drift, facts_.now, limits_of(facts_.timings));
-  alarm.next_command = format_text("loom device show {}", device.id.value);
-  if (measured && drift == Drift::detuned) {
-    alarm.evidence += ", " + light_.who_measured(device.id);
-  }
-  if (const auto missing = drift == Drift::missing ? light_.missing_light(device.id) : std::nullopt) {
-    alarm.evidence = format_text("{} (device {}, node {}) misses light of circuit {}, whose devices all read as planned: {}",
-                                 device.name, device.id.value, device.agent.value, missing->circuit.value, missing->why);
-    alarm.next_command = format_text("loom circuit explain {}", missing->circuit.value);
-  }
+  measured_.explain(plan, drift, limits_of(facts_.timings), alarm);
   alarms_.raise(std::move(alarm), facts_.now, sink);
 }
 

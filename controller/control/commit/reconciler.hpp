@@ -2,7 +2,6 @@
 // becomes desired, and what is left to people, aloud. It wants plans and never runs a commit.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "controller/control/jobs/tentative_plans.hpp"
 #include "controller/control/watch/drift_watch.hpp"
 #include "controller/control/watch/light_watch.hpp"
+#include "controller/control/watch/monitor_drift.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
 
 namespace loom {
@@ -61,9 +61,6 @@ class Reconciler {
   const Plan& desired_plan() const { return confirmed_.exists() ? confirmed_.plan() : dark_; }
   const DevicePlan* desired_of(DeviceId device) const;
   bool is_judged(NodeId node) const;
-  /// What the device's reading is against what is desired of it; a monitor's, against the light that should come to it.
-  Drift drift_now(const DevicePlan& plan);
-  Drift drift_of_monitor(DeviceId monitor);
   void judge_all(EffectSink& sink);
   void alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink);
   void alarm_of_given_up(EffectSink& sink);
@@ -93,9 +90,9 @@ class Reconciler {
   const Plan dark_;  ///< what is desired before anything was confirmed
 
   DriftWatch drift_;
-  bool judge_everything_ = false;              ///< a commit ended since
-  std::map<DeviceId, Instant> missing_since_;  ///< by monitor: its first reading without light that nobody else explains
-  std::vector<DeviceId> repairing_;            ///< the drifted ones of the repair wanted last, ascending
+  MonitorDrift measured_;
+  bool judge_everything_ = false;    ///< a commit ended since
+  std::vector<DeviceId> repairing_;  ///< the drifted ones of the repair wanted last, ascending
 };
 
 }  // namespace loom

@@ -6,8 +6,8 @@
 
 #include "controller/control/requests/reports.hpp"
 #include "controller/plan/explain.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/limits.hpp"
-#include "core/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

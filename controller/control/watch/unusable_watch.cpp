@@ -6,7 +6,7 @@
 
 #include "controller/plan/light/light_scope.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

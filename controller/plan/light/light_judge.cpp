@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 
 namespace loom {
 namespace {

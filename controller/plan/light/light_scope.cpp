@@ -5,8 +5,8 @@
 #include <deque>
 #include <set>
 
+#include "core/fabric/occupied_ports.hpp"
 #include "core/fabric/ring.hpp"
-#include "core/occupied_ports.hpp"
 
 namespace loom {
 namespace {

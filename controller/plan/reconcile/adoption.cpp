@@ -8,7 +8,7 @@
 
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "core/drift_policy.hpp"
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "core/fabric/occupied_ports.hpp"
 #include "core/fabric/ring.hpp"
-#include "core/occupied_ports.hpp"
 
 namespace loom {
 namespace {

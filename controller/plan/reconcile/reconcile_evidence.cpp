@@ -3,7 +3,7 @@
 #include <string>
 
 #include "controller/plan/reconcile/reconcile.hpp"
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

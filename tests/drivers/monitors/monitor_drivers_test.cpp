@@ -3,8 +3,9 @@
 
 #include "drivers/monitor/photodiode_bank.hpp"
 #include "drivers/monitor/scpi_meter.hpp"
+#include "sim_backend/devices/monitor_model.hpp"
+#include "tests/drivers/monitors/monitored_fabric.hpp"
 #include "tests/drivers/rig.hpp"
-#include "tests/unit/architectures/monitored_fabric.hpp"
 
 namespace loom {
 namespace {
@@ -21,7 +22,7 @@ struct Bench {
   explicit Bench(const std::string& model, std::vector<DeviceSetting> profile = {}, std::string serial = {})
       : rig(fabric_with_monitor(model, std::move(profile), std::move(serial)), DeviceId{0}) {
     arriving.resize(rig.fabric.devices[0].elements.size());
-    rig.model->look_through([this](ElementId receiver) {
+    dynamic_cast<MonitorModel&>(*rig.model).look_through([this](ElementId receiver) {
       const auto& elements = rig.fabric.devices[0].elements;
       return arriving[static_cast<std::size_t>(std::find(elements.begin(), elements.end(), receiver) - elements.begin())];
     });

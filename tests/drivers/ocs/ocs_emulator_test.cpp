@@ -7,10 +7,10 @@
 #include <fstream>
 #include <string>
 
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "drivers/ocs/tl1_ocs.hpp"
-#include "tests/drivers/driver_over_bus.hpp"
+#include "tests/drivers/ocs/driver_over_bus.hpp"
 #include "tests/drivers/rig.hpp"
 #include "tests/skip.hpp"
 

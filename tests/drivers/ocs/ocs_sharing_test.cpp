@@ -1,7 +1,7 @@
 // A circuit switch that is shared: a rectangle of its ports is ours, and others connect what they like, there and outside.
 #include <set>
 
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
 #include "tests/drivers/rig.hpp"
 

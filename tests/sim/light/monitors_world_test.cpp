@@ -6,7 +6,7 @@
 #include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/light/local_light.hpp"
 #include "sim_backend/simulation.hpp"
-#include "tests/unit/architectures/monitored_fabric.hpp"
+#include "tests/drivers/monitors/monitored_fabric.hpp"
 
 using namespace loom;
 using std::chrono::milliseconds;

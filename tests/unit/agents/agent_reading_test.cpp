@@ -3,8 +3,8 @@
 
 #include "agents/commit/steering.hpp"
 #include "controller/architectures/sip_ring/fabric.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "core/fabric/ring.hpp"
-#include "core/occupied_ports.hpp"
 
 namespace loom::test {
 namespace {

@@ -1,8 +1,10 @@
-// The agent's session: every row of its table, and when it speaks.
+// The agent's session: every row of its table, when it speaks, and what it says of its host.
 #include "agents/session.hpp"
 
 #include <catch2/catch.hpp>
 #include <memory>
+
+#include "tests/unit/agents/agent_bench.hpp"
 
 namespace loom::test {
 namespace {
@@ -105,6 +107,96 @@ TEST_CASE("who was turned away greets ten times as seldom") {
   CHECK(bench.after(milliseconds{1}) == Session::Due::hello);
   CHECK(bench.after(milliseconds{1'999}) == Session::Due::nothing);
   CHECK(bench.after(milliseconds{1}) == Session::Due::hello);
+}
+
+// --- what an agent says of its host, and what it does when the host's clock is lost ----------------------------------------
+
+const Error kLost{ErrorCode::refused, "clock is not synchronised: adjtimex says TIME_ERROR", "chronyc tracking"};
+
+std::size_t alarms_of(const AgentBench& bench, AlarmCode code) {
+  return static_cast<std::size_t>(
+      std::count_if(bench.alarms.begin(), bench.alarms.end(), [&](const Alarm& alarm) { return alarm.code == code; }));
+}
+
+TEST_CASE("a_host_without_its_clock_prepares_nothing_that_emits_and_keeps_its_light") {
+  AgentBench bench;
+  bench.start();
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.commit(bench.static_plan(1, 16));
+  REQUIRE(bench.last<Applied>() != nullptr);
+  REQUIRE(bench.last<Applied>()->outcome.ok());
+  bench.log.clear();
+
+  bench.deliver(ClockJudged{kLost});
+  CHECK(alarms_of(bench, AlarmCode::clock_unsynchronised) == 1);
+  REQUIRE(bench.last<AlarmReport>() != nullptr);
+  CHECK(bench.last<AlarmReport>()->alarm.code == AlarmCode::clock_unsynchronised);
+  const NodePlan other = bench.static_plan(2, 32);
+  bench.receive(other.revision, Prepare{other});
+  REQUIRE(bench.last<Prepared>() != nullptr);
+  REQUIRE_FALSE(bench.last<Prepared>()->outcome.ok());
+  CHECK(bench.last<Prepared>()->outcome.error->code == ErrorCode::refused);
+  CHECK(bench.last<Prepared>()->outcome.error->message.find("clock_unsynchronised") != std::string::npos);
+  bench.run_for(milliseconds{500});
+  for (const DeviceId laser : bench.lasers) {
+    CHECK(bench.device(laser).emitting);
+    CHECK(bench.device(laser).setpoint == laser_at(16, false));  // set in the dark, and never again
+  }
+
+  SECTION("and says it again to a controller that welcomes it") {
+    bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+    CHECK(alarms_of(bench, AlarmCode::clock_unsynchronised) == 2);
+  }
+  SECTION("and prepares again when the clock is back, with a hello") {
+    const std::size_t hellos = bench.count<Hello>();
+    bench.deliver(ClockJudged{});
+    bench.run_for(milliseconds{10});
+    CHECK(bench.count<Hello>() > hellos);
+    bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+    CHECK(alarms_of(bench, AlarmCode::clock_unsynchronised) == 1);
+    const NodePlan later_plan = bench.static_plan(3, 32);
+    bench.receive(later_plan.revision, Prepare{later_plan});
+    bench.step_until<Prepared>();
+    CHECK(bench.last<Prepared>()->outcome.ok());
+  }
+}
+
+TEST_CASE("an_agent_tells_where_it_listens_and_learns_where_others_do") {
+  AgentBench bench;
+  bench.start();
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.deliver(PeersListen{"tcp://10.0.0.11:7610"});
+  bench.run_for(milliseconds{10});
+  REQUIRE(bench.last<Hello>() != nullptr);
+  CHECK(bench.last<Hello>()->listens_at == "tcp://10.0.0.11:7610");
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.run_for(milliseconds{200});
+  CHECK(bench.last<Heartbeat>()->peers_digest == 0);
+  const PeerAddresses addresses{{{NodeId{0}, "tcp://10.0.0.11:7610"}, {NodeId{1}, "tcp://10.0.0.12:7610"}}, 99};
+  bench.receive(Revision{}, addresses);
+  bench.receive(Revision{}, addresses);
+  REQUIRE(bench.peers.size() == 1);  // the second one is known
+  CHECK(bench.peers.front() == addresses.peers);
+  bench.run_for(milliseconds{200});
+  CHECK(bench.last<Heartbeat>()->peers_digest == 99);
+}
+
+TEST_CASE("an_agent_that_is_turned_away_says_why_once_and_asks_on") {
+  AgentBench bench;
+  bench.start();
+  bench.run_for(milliseconds{300});
+  const std::size_t hellos = bench.count<Hello>();
+  for (int i = 0; i < 3; ++i) {
+    bench.receive(Revision{},
+                  Unwelcome{{ErrorCode::conflict, "fabric 'a' has digest 1 here and 2 there", "give both the same"}});
+    bench.run_for(seconds{3});
+  }
+  CHECK(bench.count<Hello>() > hellos);
+  REQUIRE(alarms_of(bench, AlarmCode::agent_duplicate) == 1);
+  const auto alarm = std::find_if(bench.alarms.begin(), bench.alarms.end(),
+                                  [](const Alarm& each) { return each.code == AlarmCode::agent_duplicate; });
+  CHECK(alarm->evidence.find("digest 1 here and 2 there") != std::string::npos);
+  CHECK(alarm->next_command == "give both the same");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ loom_test(config_test
     ${CMAKE_CURRENT_LIST_DIR}/config_yaml_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_inventory_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/config_hosts_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_scenario_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_schema_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/config_faults_test.cpp

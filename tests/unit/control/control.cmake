@@ -6,6 +6,7 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/controller_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_bad_agents_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_claims_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/controller_hosts_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_restart_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/controller_metrics_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_test.cpp

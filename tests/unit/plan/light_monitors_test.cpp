@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/plan/light/light_state.hpp"
-#include "tests/unit/architectures/monitored_fabric.hpp"
+#include "tests/drivers/monitors/monitored_fabric.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {

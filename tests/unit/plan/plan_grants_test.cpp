@@ -105,6 +105,32 @@ TEST_CASE("a_ring_under_grants_is_one_stream_an_edge") {
   }
 }
 
+TEST_CASE("a_guard_is_no_shorter_than_what_was_measured_of_agents_that_fire") {
+  Granted world;
+  const auto timings_of = [](const Plan& plan) {
+    const auto slice = std::ranges::find_if(plan.nodes, [](const NodePlan& each) { return each.grants.has_value(); });
+    REQUIRE(slice != plan.nodes.end());
+    return slice->grants->timings;
+  };
+  const GrantTimings promised = timings_of(world.made->plan);
+  CHECK(widened_by(*world.request.fabric, world.made->plan, JobId{1}) == Duration{});
+  world.request.fire_skew = guard_of(promised);  // within what the fabric promises: nothing changes, nobody is touched
+  const auto same = plan_of(world.request);
+  CHECK(timings_of(same->plan) == promised);
+  CHECK(same->plan.changed.empty());
+  world.request.fire_skew = guard_of(promised) + Duration{1'000'000};
+  const auto wider = plan_of(world.request);
+  CHECK(guard_of(timings_of(wider->plan)) == world.request.fire_skew);
+  CHECK(widened_by(*world.request.fabric, wider->plan, JobId{1}) == Duration{1'000'000});
+  CHECK(check_fire_skew(*world.request.fabric, wider->plan, world.request.fire_skew).has_value());
+  CHECK_FALSE(check_fire_skew(*world.request.fabric, wider->plan, world.request.fire_skew + Duration{1}).has_value());
+  world.request.fire_skew = Duration{limits::kGrantWindowNs};  // later than any window is long
+  world.request.revision.value += 1;
+  const auto refused = make_plan(all_architectures(), world.request);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("were measured to fire up to 1000000000 ns late") != std::string::npos);
+}
+
 TEST_CASE("another_job_leaves_light_under_grants_as_it_was_laid") {
   Granted world;
   world.request.intent.jobs.push_back(job_of(2, 4, CollectiveKind::all_to_all));

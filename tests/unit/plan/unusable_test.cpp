@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/schedule/usable_nodes.hpp"
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {

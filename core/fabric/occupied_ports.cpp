@@ -1,5 +1,5 @@
 // Searches: a switch has some hundred ports.
-#include "core/occupied_ports.hpp"
+#include "core/fabric/occupied_ports.hpp"
 
 #include <algorithm>
 
