@@ -240,7 +240,8 @@ std::string OcsModel::take_errors(std::size_t limit) {
 }
 
 constinit const SimulatedModel kSimulatedOcs{
-    "ocs", [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+    "ocs",
+    [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<OcsModel>(device, fabric.element(device.elements.front()), options,
                                         ocs_profile(fabric, device).ports);
     },
