@@ -218,7 +218,7 @@ Result<void> ModuleFile::open_light_log() {
 
 Result<void> ModuleFile::inject_faults() {
   for (const std::string& text : options_.common.faults) {
-    auto parsed = parse_fault(text, DeviceRole::transmitter);
+    auto parsed = parse_fault(text, devices_.fabric->device(devices_.devices.front()));
     if (!parsed) {
       return std::unexpected(parsed.error());
     }
