@@ -68,8 +68,7 @@ struct MonitorSetpoint {
   bool operator==(const MonitorSetpoint&) const = default;
 };
 
-using Setpoint =
-    OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint, MonitorSetpoint>;
+using Setpoint = OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint, MonitorSetpoint>;
 
 /// The same setpoint with every emission off: what "blank" means for it. Setpoints without light return themselves.
 Setpoint darkened(const Setpoint& setpoint);

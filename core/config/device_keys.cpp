@@ -14,9 +14,7 @@ struct KeyReader {
   YamlMap& map;
   std::string_view name;
 
-  ProfileValue operator()(const DurationKey& key) const {
-    return map.duration(name, {key.least, key.most}, key.usual).count();
-  }
+  ProfileValue operator()(const DurationKey& key) const { return map.duration(name, {key.least, key.most}, key.usual).count(); }
   ProfileValue operator()(const IntegerKey& key) const { return map.integer(name, {key.least, key.most}, key.usual); }
   ProfileValue operator()(const RealKey& key) const { return map.real(name, {key.least, key.most}, key.usual); }
   ProfileValue operator()(const FlagKey& key) const { return std::int64_t{map.flag(name, key.usual) ? 1 : 0}; }

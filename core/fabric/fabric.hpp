@@ -155,10 +155,10 @@ struct Device {
   DeviceRole role = DeviceRole::transmitter;
   NodeId agent;  ///< the node whose agent drives it
   BusId bus;
-  std::uint16_t bus_address = 0;    ///< Modbus unit, I2C address, ...
+  std::uint16_t bus_address = 0;  ///< Modbus unit, I2C address, ...
   /// Laser: 1 transmitter; bank: ring filter of channel k at index k; WSS: 1; monitor: receiver of channel k at index k.
   std::vector<ElementId> elements;
-  std::string model{};              ///< of its driver; empty: the usual one of its role
+  std::string model{};                   ///< of its driver; empty: the usual one of its role
   std::vector<DeviceSetting> profile{};  ///< what differs from its model's usual; in the order of the model's keys
   std::string serial{};                  ///< that it must say; empty: whoever answers is taken for it
 };

@@ -2,9 +2,9 @@
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/endpoint.hpp"
 #include "drivers/bus/http/http_bus.hpp"
-#include "drivers/bus/i2c_bus.hpp"
 #include "drivers/bus/modbus_bus.hpp"
-#include "drivers/bus/optoe_bus.hpp"
+#include "drivers/bus/module/i2c_bus.hpp"
+#include "drivers/bus/module/optoe_bus.hpp"
 #include "drivers/bus/serial_bus.hpp"
 #include "drivers/bus/tcp_bus.hpp"
 

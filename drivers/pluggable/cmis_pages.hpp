@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/module_pages.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
-#include "drivers/module_pages.hpp"
 
 namespace loom::cmis {
 

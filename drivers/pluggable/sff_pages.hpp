@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
+#include "core/module_pages.hpp"
 #include "core/units.hpp"
-#include "drivers/module_pages.hpp"
 
 namespace loom::sff {
 

@@ -41,8 +41,7 @@ constexpr std::size_t place_of(Register reg) {
 /// Up to its zero, without blanks around it; what is no printable character becomes '?'.
 std::string printable(std::string text) {
   text.resize(std::min(text.find('\0'), text.size()));
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
   const std::size_t first = text.find_first_not_of(' ');
   return first == std::string::npos ? std::string{} : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }

@@ -30,7 +30,6 @@ Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role,
 
 }  // namespace
 
-
 Result<void> StateFolder::make_keys(const Scenario& scenario) const {
   LOOM_TRY(load_or_generate_keys(controller_key()));
   std::string hosts_text;

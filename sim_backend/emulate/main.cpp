@@ -11,15 +11,9 @@
 namespace {
 
 constexpr std::array kEmulators{
-    &loom::kCmisEmulator,
-    &loom::kHeaterEmulator,
-    &loom::kItlaEmulator,
-    &loom::kOcsEmulator,
-    &loom::kPhotodiodeEmulator,
-    &loom::kPowerMeterEmulator,
-    &loom::kWaveShaperEmulator,
-    &loom::kSffEmulator,
-    &loom::kWssEmulator,
+    &loom::kCmisEmulator,       &loom::kHeaterEmulator,     &loom::kItlaEmulator,
+    &loom::kOcsEmulator,        &loom::kPhotodiodeEmulator, &loom::kPowerMeterEmulator,
+    &loom::kWaveShaperEmulator, &loom::kSffEmulator,        &loom::kWssEmulator,
 };
 
 }  // namespace

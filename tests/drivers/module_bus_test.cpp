@@ -9,10 +9,10 @@
 #include <fstream>
 #include <map>
 
+#include "core/module_pages.hpp"
 #include "drivers/bus/bus_device.hpp"
-#include "drivers/bus/i2c_bus.hpp"
-#include "drivers/bus/optoe_bus.hpp"
-#include "drivers/module_pages.hpp"
+#include "drivers/bus/module/i2c_bus.hpp"
+#include "drivers/bus/module/optoe_bus.hpp"
 
 namespace loom {
 namespace {

@@ -7,14 +7,14 @@
 #include "core/result.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/ocs/tl1_dialect.hpp"
-#include "drivers/transceiver/itla.hpp"
-#include "drivers/transceiver/itla_facts.hpp"
 #include "drivers/pluggable/cmis_pages.hpp"
 #include "drivers/pluggable/sff_pages.hpp"
+#include "drivers/transceiver/itla.hpp"
+#include "drivers/transceiver/itla_facts.hpp"
 #include "drivers/transceiver/itla_frame.hpp"
 #include "drivers/wss/flexgrid_dialect.hpp"
-#include "sim_backend/devices/ocs_model.hpp"
-#include "sim_backend/devices/tl1_ocs_model.hpp"
+#include "sim_backend/devices/ocs/ocs_model.hpp"
+#include "sim_backend/devices/ocs/tl1_ocs_model.hpp"
 #include "sim_backend/devices/wss_model.hpp"
 
 namespace loom::fuzz {

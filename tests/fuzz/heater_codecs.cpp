@@ -9,7 +9,7 @@
 #include "core/text/format_text.hpp"
 #include "drivers/heater/nicslab.hpp"
 #include "drivers/heater/qontrol.hpp"
-#include "sim_backend/devices/line_heater_models.hpp"
+#include "sim_backend/devices/heater/line_heater_models.hpp"
 
 namespace loom::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // CMIS: pages against the bytes of a real 400ZR, the driver against a module that refuses, and each module that is refused.
 #include "drivers/pluggable/cmis.hpp"
 
-#include "sim_backend/devices/cmis_model.hpp"
+#include "sim_backend/devices/pluggable/cmis_model.hpp"
 #include "tests/drivers/subjects.hpp"
 
 namespace loom {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/fabric/grid.hpp"
-#include "sim_backend/devices/cmis_model.hpp"
+#include "sim_backend/devices/pluggable/cmis_model.hpp"
 
 namespace loom {
 

@@ -1,5 +1,5 @@
 // Sources of voltage, and the two dialects.
-#include "sim_backend/devices/line_heater_models.hpp"
+#include "sim_backend/devices/heater/line_heater_models.hpp"
 
 #include <algorithm>
 #include <array>

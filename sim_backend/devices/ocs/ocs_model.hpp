@@ -8,7 +8,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
-#include "sim_backend/devices/circuit_switch_model.hpp"
+#include "sim_backend/devices/ocs/circuit_switch_model.hpp"
 
 namespace loom {
 

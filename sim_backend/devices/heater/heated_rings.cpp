@@ -1,5 +1,5 @@
 // exp(-t) in seven steps.
-#include "sim_backend/devices/heated_rings.hpp"
+#include "sim_backend/devices/heater/heated_rings.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // Commands and mirrors of a simulated OCS. It says nothing where all is well, and *opc? only that it has understood.
-#include "sim_backend/devices/ocs_model.hpp"
+#include "sim_backend/devices/ocs/ocs_model.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/heater/heater_board.hpp"
-#include "sim_backend/devices/heated_rings.hpp"
+#include "sim_backend/devices/heater/heated_rings.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom {

@@ -8,8 +8,8 @@
 #include "core/text/format_text.hpp"
 #include "sim_backend/emulate/emulators.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
-#include "sim_backend/emulate/light_sight.hpp"
 #include "sim_backend/emulate/modbus_framing.hpp"
+#include "sim_backend/emulate/monitor/light_sight.hpp"
 #include "sim_backend/emulate/server.hpp"
 
 namespace loom {

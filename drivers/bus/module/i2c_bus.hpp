@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "core/module_pages.hpp"
 #include "drivers/bus/bus_device.hpp"
-#include "drivers/bus/i2c_port.hpp"
-#include "drivers/module_pages.hpp"
+#include "drivers/bus/module/i2c_port.hpp"
 
 namespace loom {
 

@@ -1,5 +1,5 @@
 // The calls of i2c-dev, and nothing else.
-#include "drivers/bus/i2c_port.hpp"
+#include "drivers/bus/module/i2c_port.hpp"
 
 #include <fcntl.h>
 #include <linux/i2c-dev.h>

@@ -1,5 +1,5 @@
 // Registers and resonances of a simulated heater bank.
-#include "sim_backend/devices/heater_model.hpp"
+#include "sim_backend/devices/heater/heater_model.hpp"
 
 #include "sim_backend/devices/wire.hpp"
 

@@ -1,6 +1,6 @@
 // FUSE's low-level interface on one side, a SimBus of one device on the other: a request is answered when the module has.
 #define FUSE_USE_VERSION 312
-#include "sim_backend/emulate/module_files.hpp"
+#include "sim_backend/emulate/pluggable/module_files.hpp"
 
 #include <fuse_lowlevel.h>
 
@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/module_pages.hpp"
 #include "core/text/format_text.hpp"
-#include "drivers/module_pages.hpp"
 #include "runtime/process_limits.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
 #include "sim_backend/judge/light_log.hpp"

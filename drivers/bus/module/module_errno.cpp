@@ -1,5 +1,5 @@
 // The list.
-#include "drivers/bus/module_errno.hpp"
+#include "drivers/bus/module/module_errno.hpp"
 
 #include <cerrno>
 #include <utility>

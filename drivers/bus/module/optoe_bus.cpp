@@ -1,5 +1,5 @@
 // One system call a transaction.
-#include "drivers/bus/optoe_bus.hpp"
+#include "drivers/bus/module/optoe_bus.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "core/text/format_text.hpp"
-#include "drivers/bus/module_errno.hpp"
+#include "drivers/bus/module/module_errno.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {

@@ -1,5 +1,5 @@
 // Mirrors that turn.
-#include "sim_backend/devices/circuit_switch_model.hpp"
+#include "sim_backend/devices/ocs/circuit_switch_model.hpp"
 
 #include <algorithm>
 

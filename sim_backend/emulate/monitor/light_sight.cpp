@@ -1,5 +1,5 @@
 // Files that grow are read from where they ended; what they add is applied in the order of its happening.
-#include "sim_backend/emulate/light_sight.hpp"
+#include "sim_backend/emulate/monitor/light_sight.hpp"
 
 #include <algorithm>
 #include <filesystem>

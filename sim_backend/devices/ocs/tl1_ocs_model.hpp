@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim_backend/devices/circuit_switch_model.hpp"
+#include "sim_backend/devices/ocs/circuit_switch_model.hpp"
 
 namespace loom {
 

@@ -5,7 +5,7 @@
 
 #include "sim_backend/emulate/emulators.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
-#include "sim_backend/emulate/module_files.hpp"
+#include "sim_backend/emulate/pluggable/module_files.hpp"
 
 namespace loom {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "drivers/heater/heater_law.hpp"
-#include "sim_backend/devices/heated_rings.hpp"
+#include "sim_backend/devices/heater/heated_rings.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom {

@@ -1,11 +1,11 @@
 // Page select, then the bytes.
-#include "drivers/bus/i2c_bus.hpp"
+#include "drivers/bus/module/i2c_bus.hpp"
 
 #include <array>
 #include <utility>
 
 #include "core/text/format_text.hpp"
-#include "drivers/bus/module_errno.hpp"
+#include "drivers/bus/module/module_errno.hpp"
 #include "drivers/bus/stream.hpp"
 
 namespace loom {

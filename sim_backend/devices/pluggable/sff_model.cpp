@@ -1,5 +1,5 @@
 // Bytes and light of a simulated tunable SFP+.
-#include "sim_backend/devices/sff_model.hpp"
+#include "sim_backend/devices/pluggable/sff_model.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // States and light of a simulated CMIS module. Every write is followed by a hold-off in which it answers nothing.
-#include "sim_backend/devices/cmis_model.hpp"
+#include "sim_backend/devices/pluggable/cmis_model.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Commands of TL1, carried out.
-#include "sim_backend/devices/tl1_ocs_model.hpp"
+#include "sim_backend/devices/ocs/tl1_ocs_model.hpp"
 
 #include <algorithm>
 #include <charconv>
