@@ -211,10 +211,12 @@ TEST_CASE("emulated_switches_that_are_silent_dead_or_deaf_end_as_named_faults") 
     CHECK(ocs.activity() == DriverActivity::failed);
     return ocs.observe().fault;
   };
-  CHECK(fault_of(with(kOcs, {"--fault", "silent"}), milliseconds{20}) ==
-        "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
-  CHECK(fault_of(with(kOcs, {"--fault", "late=200ms"}), milliseconds{20}) ==
-        "ocs: \"*idn?\": no answer within 20.000 ms in 4 tries");
+  const auto is_silent = [](const std::string& fault) {
+    return fault.starts_with("ocs: \"*idn?\": no answer within 20.000 ms: 127.0.0.1 port ") &&
+           fault.ends_with(": silence in 4 tries");
+  };
+  CHECK(is_silent(fault_of(with(kOcs, {"--fault", "silent"}), milliseconds{20})));
+  CHECK(is_silent(fault_of(with(kOcs, {"--fault", "late=200ms"}), milliseconds{20})));
   CHECK(fault_of(with(kOcs, {"--fault", "ocs-stuck"}), milliseconds{5000}) ==
         "ocs: input 0 reads nothing, wanted output 1, set 3 times");
   CHECK(fault_of(with(kOcs, {"--fault", "ocs-dead"}), milliseconds{5000}) ==

@@ -183,9 +183,9 @@ TEST_CASE("faults_of_an_emulated_waveshaper_end_as_named_faults") {
         "wss-out-0: GET /waveshaper/devinfo: no answer within 20.000 ms in 4 tries");
   CHECK(fault_of({"--fault", "refusing"}, milliseconds{5000}) ==
         "wss-out-0: GET /waveshaper/devinfo: HTTP 503 Service Unavailable in 4 tries");
-  CHECK(fault_of({"--fault", "stuck"}, milliseconds{5000}) ==
+  CHECK(fault_of({"--fault", "wss-stuck"}, milliseconds{5000}) ==
         "wss-out-0: its profile does not read back as loaded, 3 times: slot n=-272 m=8 to port 2 is missing");
-  CHECK(fault_of({"--fault", "dead"}, milliseconds{5000}) ==
+  CHECK(fault_of({"--fault", "wss-dead"}, milliseconds{5000}) ==
         "wss-out-0: POST /waveshaper/loadprofile: refused with rc -100 (optics do not answer)");
   CHECK(fault_of({"--outputs", "1"}, milliseconds{5000}) ==
         "wss-out-0: has 1 port (WaveShaper simulated), the fabric gives it 2");

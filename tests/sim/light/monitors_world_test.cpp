@@ -100,7 +100,7 @@ TEST_CASE("light_that_a_wss_sends_astray_while_its_registers_agree_is_missed_by_
   REQUIRE(bench.state() == JobState::lit);
   ScenarioFault fault;
   fault.device = bench.busy_wss();
-  fault.kind = ScenarioFaultKind::misroute;
+  fault.kind = DeviceFaultKind::misroute;
   fault.lasts = seconds{12};
   fault.at = bench.world->loop_now().time_since_epoch();
   bench.world->begin_fault(fault);
@@ -130,7 +130,7 @@ TEST_CASE("a_wss_that_takes_every_order_and_moves_nothing_never_lights_a_job") {
     if (device.role == DeviceRole::wavelength_switch) {
       ScenarioFault fault;
       fault.device = device.id;
-      fault.kind = ScenarioFaultKind::false_readback;
+      fault.kind = DeviceFaultKind::false_readback;
       bench.world->begin_fault(fault);
     }
   }
@@ -146,7 +146,7 @@ TEST_CASE("a_dead_monitor_is_named_and_its_circuits_are_unknown_but_left_alone")
   const ElementId receiver = bench.plan().circuits.front().receiver;
   ScenarioFault fault;
   fault.device = *bench.scenario.fabric->device_of_element[receiver.value];
-  fault.kind = ScenarioFaultKind::silence;
+  fault.kind = DeviceFaultKind::silence;
   fault.lasts = seconds{12};
   fault.at = bench.world->loop_now().time_since_epoch();
   bench.world->begin_fault(fault);
