@@ -21,6 +21,7 @@
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/control/controller.hpp"
 #include "proto/codec.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/host.hpp"
 #include "runtime/loop.hpp"
 #include "runtime/zmq/agent_transport.hpp"
@@ -227,6 +228,7 @@ class AgentsThread {
     for (std::uint32_t i = 0; i < ports_.size(); ++i) {
       Envelope envelope;
       envelope.node = {place_.first + i};
+      envelope.clock = clock_;
       envelope.body = welcomed_[i] ? Body(Heartbeat{}) : Body(Hello{"flood", 1 + i, {}, {}, false, {}});
       ports_[i]->send(controller_peer(), encode(envelope));
     }
@@ -240,6 +242,7 @@ class AgentsThread {
   }
 
   Place place_;
+  ClockId clock_ = *boot_clock();  ///< the controller's too: one kernel
   asio::io_context io_{1};
   asio::steady_timer timer_;
   std::vector<MessageSeam*> ports_;

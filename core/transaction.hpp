@@ -21,7 +21,7 @@ struct Registers {
   bool operator==(const Registers&) const = default;
 };
 
-/// How the pages of a pluggable module lie behind one linear offset (core/module_pages.hpp).
+/// How the pages of a pluggable module lie behind one linear offset (core/module/module_pages.hpp).
 enum class PageLayout : std::uint8_t {
   one_address,   ///< QSFP, CMIS
   two_addresses  ///< SFP: A0h, then A2h and its pages

@@ -113,15 +113,16 @@ std::string place_of(const Fabric* fabric, const ProbeAnswer& answer) {
   return text;
 }
 
-/// Devices whose serial number nobody said.
-std::vector<std::string> missing_of(const Fabric* fabric, const std::vector<ProbeAnswer>& answers) {
+/// Devices whose serial number nobody said: of all, or where places were named, of those that should be there.
+std::vector<std::string> missing_of(const Fabric* fabric, const std::vector<ProbeAnswer>& answers, bool has_places) {
   std::vector<std::string> missing;
   for (const Device& device : fabric == nullptr ? std::vector<Device>{} : fabric->devices) {
+    const std::string& place = fabric->buses[device.bus.value].endpoint;
+    const bool is_asked = !has_places || std::ranges::find(answers, place, &ProbeAnswer::endpoint) != answers.end();
     const bool is_found = std::ranges::any_of(
         answers, [&](const ProbeAnswer& answer) { return answer.answers && answer.identity.serial == device.serial; });
-    if (!device.serial.empty() && !is_found) {
-      missing.push_back(format_text("{} (serial number {}, {} at {})", device.name, device.serial, device.model,
-                                    fabric->buses[device.bus.value].endpoint));
+    if (!device.serial.empty() && is_asked && !is_found) {
+      missing.push_back(format_text("{} (serial number {}, {} at {})", device.name, device.serial, device.model, place));
     }
   }
   return missing;
@@ -166,7 +167,7 @@ int discover(const Globals& globals, const DiscoverOptions& order) {
     std::ranges::copy(endpoints_of(place, order.bauds), std::back_inserter(endpoints));
   }
   std::vector<ProbeAnswer> answers = probe_all(order, endpoints);
-  const std::vector<std::string> missing = missing_of(fabric.get(), answers);
+  const std::vector<std::string> missing = missing_of(fabric.get(), answers, !order.places.empty());
   if (!order.all) {
     std::erase_if(answers, [](const ProbeAnswer& answer) { return !answer.answers; });
   }

@@ -20,7 +20,7 @@ std::optional<ElementId> element_of(YamlMap& row, const char* key) {
 
 ScheduledCircuit circuit_of(const YamlNode& node, ErrorList& errors) {
   YamlMap row(node, "the circuit", errors);
-  for (const char* ignored : {"circuit", "frequency_mhz", "rate_bps", "light", "oper_state", "age_ms", "why"}) {
+  for (const char* ignored : {"circuit", "frequency_mhz", "rate_bps", "light", "oper_state", "age_ms", "why", "proof"}) {
     row.find(ignored);
   }
   ScheduledCircuit circuit;

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/module_pages.hpp"
+#include "core/module/module_pages.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
 

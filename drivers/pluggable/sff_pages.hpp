@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/module_pages.hpp"
+#include "core/module/module_pages.hpp"
 #include "core/units.hpp"
 
 namespace loom::sff {

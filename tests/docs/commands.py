@@ -34,10 +34,10 @@ LINE_S, SLOW_LINE_S = 120, 900
 LAB = "configs/scenarios/first_light.yaml"
 # The testbed of docs/bring_up.md: four lasers, four heater banks, two WSS, each an emulator with a serial number of its own.
 TESTBED = {
-    **{f"laser-{i}": ("itla", 5200 + i, f"tcp://127.0.0.1:{5200 + i}", f"CRT{i:03d}") for i in range(4)},
-    **{f"heater-{i}": ("heater", 1510 + i, f"modbus-tcp://127.0.0.1:{1510 + i}", "") for i in range(4)},
-    "wss-out-0": ("wss", 5110, "tcp://127.0.0.1:5110", "EP000021"),
-    "wss-in-0": ("wss", 5111, "tcp://127.0.0.1:5111", "EP000022"),
+    **{f"laser-{i}": ("itla", 5210 + i, f"tcp://127.0.0.1:{5210 + i}", f"CRT{i:03d}") for i in range(4)},
+    **{f"heater-{i}": ("heater", 1520 + i, f"modbus-tcp://127.0.0.1:{1520 + i}", "") for i in range(4)},
+    "wss-out-0": ("wss", 5120, "tcp://127.0.0.1:5120", "EP000021"),
+    "wss-in-0": ("wss", 5121, "tcp://127.0.0.1:5121", "EP000022"),
 }
 BENCH = """schema_version: 1
 kind: scenario
@@ -190,14 +190,13 @@ class Scratch:
         (self.folder / "bench.yaml").write_text(BENCH)
         (self.folder / "inventory.yaml").write_text(
             f"schema_version: 1\nkind: inventory\nname: bench\nbuses:\n{buses}devices:\n{devices}cabling: cabling.csv\n")
-        for kind, port, _, serial in TESTBED.values():
-            order = ["lightloom-emulate", kind, "--port", str(port)] + (["--serial", serial] if serial else [])
-            if kind == "wss":  # of the size that the fabric has
-                order += ["--inputs", "4" if port == 5111 else "1", "--outputs", "4" if port == 5110 else "1"]
-            if kind == "heater":
-                order += ["--bank-channels", "8"]
-            self.testbed.append(subprocess.Popen(order, env=self.environment, stdout=subprocess.PIPE, text=True,
-                                                 stderr=subprocess.DEVNULL))
+        with open(self.folder / "cabling.csv", "w") as cabling:  # the page writes it again
+            subprocess.run(["loom", "fabric", "cabling", "configs/fabrics/oddl_4.yaml"], cwd=self.folder, env=self.environment,
+                           stdout=cabling, stderr=subprocess.DEVNULL, check=True)
+        for name, (kind, port, _, _) in TESTBED.items():
+            order = ["lightloom-emulate", kind, "--port", str(port), "--scenario", "bench.yaml", "--bus", f"bus-{name}"]
+            self.testbed.append(subprocess.Popen(order, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                                 text=True, stderr=subprocess.DEVNULL))
         for emulator in self.testbed:
             emulator.stdout.readline()  # its port: it listens
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "core/module_pages.hpp"
+#include "core/module/module_pages.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/module/i2c_bus.hpp"
 #include "drivers/bus/module/optoe_bus.hpp"

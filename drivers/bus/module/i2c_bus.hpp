@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/module_pages.hpp"
+#include "core/module/module_pages.hpp"
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/module/i2c_port.hpp"
 

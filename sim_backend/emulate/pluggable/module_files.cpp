@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "core/module_pages.hpp"
+#include "core/module/module_pages.hpp"
 #include "core/text/format_text.hpp"
 #include "runtime/process_limits.hpp"
 #include "sim_backend/emulate/fault_words.hpp"

@@ -248,7 +248,13 @@ TEST_CASE("cmis_modules_that_cannot_do_it_are_refused_dark_and_by_name") {
     ModuleRig([](CmisModule& made) { made.turn_off = 4; }).expect_refusal("blank_max 5.000 ms");
   }
   SECTION("another one") {
-    ModuleRig({}, "ZR4711").expect_refusal("says serial number 'SIM0001' (LIGHTLOOM SIM-400ZR), expected 'ZR4711'");
+    ModuleRig other({}, "ZR4711");
+    other.rig.poll();
+    other.rig.poll();
+    CHECK(other.rig.driver->activity() == DriverActivity::failed);
+    CHECK_THAT(other.rig.driver->observe().fault, Catch::Contains("serial number") && Catch::Contains("'ZR4711'"));
+    CHECK_FALSE(other.rig.driver->check(lit(1)).has_value());
+    CHECK(std::get<LaserLight>(other.model->light(other.rig.now)) == LaserLight{});
   }
   SECTION("no such channel") {
     ModuleRig([](CmisModule& made) {

@@ -305,7 +305,9 @@ TEST_CASE("an_inventory_gives_a_line_one_protocol_and_a_place_on_it_one_device")
             .find("the line has no addresses, expected one device on it") != std::string::npos);
   CHECK(errors_of(inventory("  bus-wss-out-0: http://localhost\n  bus-wss-in-0: http://127.0.0.1:80\n"))
             .find("the line has no addresses, expected one device on it") != std::string::npos);
-  CHECK(errors_of(inventory("  bus-wss-out-0: http://10.0.0.8\n  bus-wss-in-0: http://10.0.0.9:8080\n")).empty());
+  CHECK(errors_of(inventory("  bus-wss-out-0: http://10.0.0.8\n  bus-wss-in-0: http://10.0.0.9:8080\n"
+                            "devices: {wss-out-0: {kind: waveshaper}, wss-in-0: {kind: waveshaper}}\n"))
+            .empty());
   const std::string serial = "  bus-laser-0: serial:///dev/ttyUSB0?baud=9600\n";
   CHECK(errors_of(inventory(serial + "  bus-laser-1: serial:///dev/ttyUSB0?baud=9600\n")).empty());  // each on its agent's host
   CHECK(errors_of(inventory(serial + "  bus-heater-0: modbus-rtu:///dev/ttyUSB0?baud=9600\n"))

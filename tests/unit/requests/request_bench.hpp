@@ -40,6 +40,7 @@ class RequestBench {
     events_.clear();
     appended_ = 0;
     controller = std::make_unique<Controller>(ControllerOptions{fabric, "oddl", {}, drift, {}, record_bytes});
+    clock_ = clock;  // of this kernel: agents started anew with it
     feed(Started{++boots_, clock, records, wall_offset});
     for (const Node& node : fabric->nodes) {
       if (!absent.contains(node.id)) {
@@ -186,7 +187,7 @@ class RequestBench {
     Envelope envelope;
     envelope.term = Term{1};
     envelope.node = node;
-    envelope.clock = kVirtualClock;
+    envelope.clock = clock_;
     envelope.revision = revision;
     envelope.body = std::move(body);
     events_.push_back(MessageArrived{agent_peer(node), std::move(envelope)});
@@ -307,6 +308,7 @@ class RequestBench {
   std::map<NodeId, Revision> applied_;
   std::map<NodeId, NodePlan> given_;  ///< the last one
   std::uint64_t appended_ = 0;
+  ClockId clock_ = kVirtualClock;  ///< that the controller and every agent read
   std::uint64_t boots_ = 0;
 };
 
