@@ -253,7 +253,7 @@ TEST_CASE("cmis_modules_that_cannot_do_it_are_refused_dark_and_by_name") {
     other.rig.poll();
     CHECK(other.rig.driver->activity() == DriverActivity::failed);
     CHECK_THAT(other.rig.driver->observe().fault, Catch::Contains("serial number") && Catch::Contains("'ZR4711'"));
-    CHECK_FALSE(other.rig.driver->check(lit(1)).has_value());
+    CHECK_FALSE(other.rig.driver->check(other.lit(1)).has_value());
     CHECK(std::get<LaserLight>(other.model->light(other.rig.now)) == LaserLight{});
   }
   SECTION("no such channel") {
