@@ -8,7 +8,8 @@ find_package(fmt 9 REQUIRED)
 target_link_libraries(loom_flags INTERFACE fmt::fmt)
 target_compile_options(loom_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror
-  -ffp-contract=off)  # the same bytes from g++ and clang++
+  -ffp-contract=off  # the same bytes from g++ and clang++
+  -fno-semantic-interposition)  # position-independent, and yet nobody replaces our functions: they may be inlined
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   # libstdc++ 12's stable_sort uses what it deprecates itself; g++ keeps watch over our own calls.
   target_compile_options(loom_flags INTERFACE -Wno-deprecated-declarations)
