@@ -93,10 +93,12 @@ void check_profile(std::string_view text) {
 void check_waveshaper_text(std::string_view text) {
   check_profile(text);
   if (const auto info = waveshaper::read_info(text)) {
-    LOOM_ASSERT(waveshaper::read_info(waveshaper::write_info(*info)) == *info);
+    const auto again = waveshaper::read_info(waveshaper::write_info(*info));
+    LOOM_ASSERT(again && *again == *info);
   }
   if (const auto verdict = waveshaper::read_verdict(text)) {
-    LOOM_ASSERT(waveshaper::read_verdict(waveshaper::write_verdict(*verdict, "SN1")) == *verdict);
+    const auto again = waveshaper::read_verdict(waveshaper::write_verdict(*verdict, "SN1"));
+    LOOM_ASSERT(again && *again == *verdict);
   }
   if (const auto request = read_http_request(bytes_of(text))) {
     const auto again = http_order(*request).request;
