@@ -81,6 +81,8 @@ class SimulatedDevice {
   void inject(Instant now, const DeviceFault& fault);
   /// What its registers make of the light, from what was commanded so far; the state at power-up is light(Instant{}).
   virtual OpticalState light(Instant at) const = 0;
+  /// An edge at its trigger input: it takes over what it holds ready. Most have none.
+  virtual void edge(Instant /*at*/) {}
   /// Ground truth: the same, unless a fault parts light from registers.
   OpticalState true_light(Instant at) const;
   /// Can this write do nothing but take light away? Such a one is right whatever the device holds.

@@ -17,6 +17,7 @@ class TableLaserModel final : public SimulatedDevice {
  public:
   TableLaserModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
+  void edge(Instant at) override;
   bool only_darkens(const Actuation& write) const override {
     return write.address == static_cast<std::uint32_t>(table_laser::Register::gate) && write.value == 0;
   }

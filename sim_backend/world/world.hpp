@@ -18,6 +18,7 @@
 #include "sim_backend/judge/fault_excuse.hpp"
 #include "sim_backend/judge/light_checker.hpp"
 #include "sim_backend/judge/run_account.hpp"
+#include "sim_backend/sim_triggers.hpp"
 #include "sim_backend/traffic_source.hpp"
 #include "sim_backend/training/training_process.hpp"
 #include "sim_backend/world/fault_notices.hpp"
@@ -94,6 +95,7 @@ class World {
   Instant loop_now() const { return loop_.now(); }
   SimNetwork& network() { return *network_; }
   SimBus& bus() { return *bus_; }
+  const SimTriggers& triggers() const { return *triggers_; }
   SimDisk& disk(Peer who) { return *place_of(who).disk; }
   const LightModel& light() const { return *light_; }
   const LightChecker& checker() const { return *checker_; }
@@ -192,6 +194,8 @@ class World {
   Random boot_random_;
   std::unique_ptr<SimNetwork> network_;
   std::unique_ptr<SimBus> bus_;
+  std::unique_ptr<SimTriggers> triggers_;  ///< before it
+  std::vector<TriggerLine> trigger_lines_;
   std::unique_ptr<LightModel> light_;
   std::unique_ptr<LightChecker> checker_;
   Place controller_machine_;
