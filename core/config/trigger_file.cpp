@@ -107,11 +107,13 @@ class TriggerReader {
       map.error("endpoint", "endpoint: " + lawful.error().message);
     }
     const std::vector<std::string> devices = map.texts("devices", kDevicesPerLine);
-    map.finish();
-    if (devices.empty()) {
+    if (map.find("devices") == nullptr) {
+      map.error("devices", "the trigger lacks the key 'devices'; expected the names of those that it is wired to");
+    } else if (devices.empty()) {
       map.error("devices", format_text("devices: trigger '{}' fires no device; expected the names of those that it is wired to",
                                        line.name));
     }
+    map.finish();
     if (place_.fabric == nullptr) {
       return;
     }

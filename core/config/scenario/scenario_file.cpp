@@ -57,6 +57,7 @@ class ScenarioReader {
     read_inventory();
     read_agents();
     read_controller();
+    scenario_.controller.common_start = !scenario_.triggers.empty();
     check_controller_endpoint();
     read_reconcile();
     read_adaptation();
