@@ -57,7 +57,6 @@ void SimTriggers::give(std::size_t line, std::uint64_t order, Instant at) {
   if (lines_[line].order != order) {
     return;  // taken back, or put off
   }
-  ++edges_;
   for (const DeviceId device : lines_[line].devices) {
     if (bus_.has_model(device)) {
       bus_.edge(device, at);

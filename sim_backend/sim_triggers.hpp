@@ -18,7 +18,6 @@ class SimTriggers final : public RegisterSeam {
   SimTriggers(TimeSeam& time, SimBus& bus, const Fabric& fabric, const std::vector<TriggerLine>& lines, std::uint64_t seed);
 
   void submit(BusId bus, const Transaction& transaction, Done done) override;
-  std::uint64_t edges() const { return edges_; }  ///< that were given
 
  private:
   struct Line {
@@ -34,7 +33,6 @@ class SimTriggers final : public RegisterSeam {
   const Fabric& fabric_;
   std::vector<Line> lines_;
   Random random_;
-  std::uint64_t edges_ = 0;
 };
 
 }  // namespace loom

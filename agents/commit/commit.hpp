@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agents/commit/edge_lighting.hpp"
 #include "agents/commit/pass_barrier.hpp"
 #include "agents/commit/plan_check.hpp"
 #include "agents/commit/revision.hpp"
@@ -64,10 +65,6 @@ class AgentCommit {
     bool changes = false;   ///< takes part: goes dark if it is a laser, moves, is lit again
     bool is_asked = false;  ///< no laser: it is being read before it moves
     bool has_moved = false;
-    bool is_readied = false;        ///< a laser that an edge lights was made to hold its light ready
-    bool awaits_edge = false;       ///< its edge is due, and has not been asked after yet
-    std::uint32_t edge_writes = 0;  ///< its writes when it was asked after
-    bool by_edge = false;           ///< it was asked after
     const TimedSetpoint& first() const { return plan->timeline.front(); }
   };
   struct Answers {
@@ -101,9 +98,6 @@ class AgentCommit {
   bool is_as_expected(StepContext context, std::size_t unit);
   bool move_expected(StepContext context);
   void send_settled(StepContext context);
-  void ready_edges(StepContext context);
-  void prove_edges(StepContext context);
-  void count_edges(StepContext context);
   void light(StepContext context);
   void send_applied(StepContext context);
   bool advance_once(StepContext context);
@@ -135,7 +129,7 @@ class AgentCommit {
 
   Deadline fire_at_{kFireTimer, Precision::exact};
   Deadline relight_at_{kRelightTimer, Precision::exact};
-  Deadline edge_proof_{kEdgeProofTimer};
+  EdgeLighting edge_lighting_{envelopes_, units_};
   Instant armed_at_{};
   Instant fired_at_{};
   Instant fire_planned_{};

@@ -9,13 +9,6 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
-namespace {
-
-/// From the instant of an edge until its devices are asked whether it came: longer than the lateness of a thread that gives one
-/// [K]. Their light does not wait for it, their proof does.
-constexpr Duration kEdgePatience = std::chrono::milliseconds{1};
-
-}  // namespace
 
 /// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
 bool AgentCommit::goes_on_as_laid(const DevicePlan& device) const {
@@ -209,62 +202,6 @@ void AgentCommit::send_settled(StepContext context) {
   envelopes_.send(context, revision_, *answers_.settled);
 }
 
-/// What waits dark for its light where a line fires it is made to hold the light, and the line is asked for its edge ahead.
-/// Whatever of this fails, a word lights it.
-void AgentCommit::ready_edges(StepContext context) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
-    const DeviceUnit& unit = units_[i];
-    const bool takes_part =
-        part.changes && unit.is_laser() && units_.edges().fires(unit.device->id) && unit.driver->can_prepare();
-    if (!takes_part || !is_static(*part.plan) || is_under_grants(*plan_, part.plan->device) || !emits(part.first().setpoint) ||
-        unit.claim.owner() != Activity::commit || !unit.is_proven(darkened(part.first().setpoint))) {
-      continue;
-    }
-    if (!std::exchange(part.is_readied, true)) {
-      units_.prepare(context, i, &part.first().setpoint);
-    }
-    if (!unit.preparing && !unit.driver->preparation_failed()) {
-      units_.edges().arm(context, unit.device->id, relight_at_.at());
-    }
-  }
-}
-
-/// The fire of a device that an edge has set writes nothing.
-void AgentCommit::prove_edges(StepContext context) {
-  edge_proof_.forget();
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
-    if (std::exchange(part.awaits_edge, false)) {
-      part.by_edge = true;
-      part.edge_writes = units_[i].writes;
-      command(context, i, part.first().setpoint);
-    }
-  }
-}
-
-void AgentCommit::count_edges(StepContext context) {
-  std::string late;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].by_edge) {
-      const bool is_fired = units_[i].writes == parts_[i].edge_writes;
-      units_.edges().count(is_fired);
-      late = is_fired ? late : units_[i].device->name;
-    }
-  }
-  std::optional<std::string> why = units_.edges().take_refusal();
-  if (!why && !late.empty()) {
-    why = format_text("no edge set {} within {} of its instant", late, in_microseconds(kEdgePatience));
-  }
-  if (why) {
-    Alarm alarm{AlarmCode::fire_underflow, {}, {}, {}, {}};
-    alarm.evidence = format_text("{}; what revision {} lights there was lit by a word over its bus", *why, revision_.value);
-    alarm.next_command = format_text("loom node show {}", envelopes_.node.value);
-    alarm.revision = revision_;
-    envelopes_.warn(context, std::move(alarm));
-  }
-}
-
 void AgentCommit::light(StepContext context) {
   light_given_ = true;
   const Instant at = relight_at_.at();
@@ -285,11 +222,7 @@ void AgentCommit::light(StepContext context) {
     } else if (!is_static(*parts_[i].plan)) {
       units_.release(i, Activity::commit);
       timelines_.play(context, i, plan_, *parts_[i].plan, at);
-    } else if (parts_[i].is_readied && !units_[i].preparing && !units_[i].driver->preparation_failed() &&
-               units_.edges().is_armed(units_[i].device->id, at)) {
-      parts_[i].awaits_edge = true;
-      edge_proof_.set(context, later(at, kEdgePatience));
-    } else if (emits(parts_[i].first().setpoint)) {
+    } else if (emits(parts_[i].first().setpoint) && !edge_lighting_.takes(context, i, at)) {
       command(context, i, parts_[i].first().setpoint);
     }
   }
@@ -324,7 +257,7 @@ void AgentCommit::withdraw_light(StepContext context) {
 }
 
 bool AgentCommit::all_lit(StepContext context) {
-  if (edge_proof_.is_set()) {
+  if (edge_lighting_.awaits()) {
     return false;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -359,7 +292,7 @@ void AgentCommit::send_applied(StepContext context) {
   }
   units_.release_all(Activity::commit);
   report_.writes = static_cast<std::uint32_t>(units_.writes() - writes_before_);
-  count_edges(context);
+  edge_lighting_.conclude(context, revision_);
   applied_ = revision_;
   applied_answer_ = Applied{{}, report_};
   answers_.applied = applied_answer_;
@@ -411,11 +344,16 @@ bool AgentCommit::advance_once(StepContext context) {
     case RevisionState::relighting:
       if (!light_given_ && relight_at_.passed(context.now)) {
         light(context);
-      } else if (!light_given_) {
-        ready_edges(context);
       }
-      if (edge_proof_.passed(context.now)) {
-        prove_edges(context);
+      for (std::size_t i = 0; !light_given_ && i < parts_.size(); ++i) {
+        const Part& part = parts_[i];
+        if (part.changes && units_[i].is_laser() && is_static(*part.plan) && !is_under_grants(*plan_, part.plan->device) &&
+            emits(part.first().setpoint)) {
+          edge_lighting_.ready(context, i, part.first().setpoint, relight_at_.at());
+        }
+      }
+      for (const std::size_t unit : edge_lighting_.take_due(context.now)) {
+        command(context, unit, parts_[unit].first().setpoint);
       }
       if (light_given_ && all_lit(context) && event(RevisionMessage::all_lit)) {
         send_applied(context);

@@ -60,7 +60,6 @@ class DeviceUnits {
               std::vector<EdgeLine> edges = {});
 
   std::size_t size() const { return units_.size(); }
-  std::uint32_t nodes() const { return static_cast<std::uint32_t>(fabric_->nodes.size()); }  ///< of the fabric
   const Fabric& fabric() const { return *fabric_; }
   const DeviceUnit& operator[](std::size_t index) const { return units_[index]; }
   std::optional<std::size_t> index_of(DeviceId device) const;
@@ -84,8 +83,7 @@ class DeviceUnits {
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
   /// The lines whose edges fire what devices hold ready. An edge that was asked for is taken back when its device is commanded,
   /// or what it holds ready is overwritten.
-  EdgeLines& edges() { return edges_; }
-  const EdgeLines& edges() const { return edges_; }
+  EdgeLines& edges() const { return *edges_; }
   /// Makes the device hold the setpoint ready (Driver::prepare); null: what it was made to hold is overwritten. Moves nothing.
   /// Precondition: can_prepare(), the driver's check() was ok.
   void prepare(StepContext context, std::size_t index, const Setpoint* next);
@@ -113,7 +111,7 @@ class DeviceUnits {
   std::vector<std::size_t> new_failures_;
   std::uint64_t next_transaction_ = 1;
   std::vector<DriverFigures> figures_;
-  EdgeLines edges_;
+  std::unique_ptr<EdgeLines> edges_;
   bool light_barred_ = false;
 };
 

@@ -64,6 +64,14 @@ struct SimDeviceOptions {
   bool keep_actuations = false;  ///< for tests; grows without end
 };
 
+/// The trigger input of a simulated device that has one.
+class EdgeInput {
+ public:
+  virtual ~EdgeInput() = default;
+  /// It takes over what it holds ready.
+  virtual void edge(Instant at) = 0;
+};
+
 class SimulatedDevice {
  public:
   SimulatedDevice(DeviceId device, const SimDeviceOptions& options);
@@ -81,8 +89,6 @@ class SimulatedDevice {
   void inject(Instant now, const DeviceFault& fault);
   /// What its registers make of the light, from what was commanded so far; the state at power-up is light(Instant{}).
   virtual OpticalState light(Instant at) const = 0;
-  /// An edge at its trigger input: it takes over what it holds ready. Most have none.
-  virtual void edge(Instant /*at*/) {}
   /// Ground truth: the same, unless a fault parts light from registers.
   OpticalState true_light(Instant at) const;
   /// Can this write do nothing but take light away? Such a one is right whatever the device holds.

@@ -118,8 +118,10 @@ void SimBus::inject(DeviceId device, const DeviceFault& fault) {
 
 void SimBus::edge(DeviceId device, Instant at) {
   LOOM_ASSERT(has_model(device));
-  models_[device.value]->edge(at);
-  collect_light(*models_[device.value]);
+  if (auto* input = dynamic_cast<EdgeInput*>(models_[device.value].get())) {
+    input->edge(at);
+    collect_light(*models_[device.value]);
+  }
 }
 
 void SimBus::note_power_cycle(DeviceId device) {

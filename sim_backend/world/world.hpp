@@ -95,7 +95,6 @@ class World {
   Instant loop_now() const { return loop_.now(); }
   SimNetwork& network() { return *network_; }
   SimBus& bus() { return *bus_; }
-  const SimTriggers& triggers() const { return *triggers_; }
   SimDisk& disk(Peer who) { return *place_of(who).disk; }
   const LightModel& light() const { return *light_; }
   const LightChecker& checker() const { return *checker_; }

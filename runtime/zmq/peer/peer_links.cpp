@@ -79,6 +79,7 @@ Result<void> PeerLinks::Core::open() {
     return std::unexpected(listener.error());
   }
   listener_ = *std::move(listener);
+  endpoint = listener_->endpoint();
   LOOM_TRY(listen());
   if (const auto shared = shared_.open(); !shared && options_.reported) {
     options_.reported("links to agents of this host go over ZeroMQ: " + shared.error().message);
@@ -379,7 +380,7 @@ Result<std::unique_ptr<PeerLinks>> PeerLinks::open(asio::io_context& io, PeerLin
 
 PeerLinks::PeerLinks(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 PeerLinks::~PeerLinks() { core_->close(); }
-const std::string& PeerLinks::endpoint() const { return core_->endpoint(); }
+const std::string& PeerLinks::endpoint() const { return core_->endpoint; }
 void PeerLinks::replace_keyring(Keyring keyring) { core_->replace_keyring(std::move(keyring)); }
 Result<void> PeerLinks::replace_keys(KeyPair keys) { return core_->replace_keys(std::move(keys)); }
 void PeerLinks::replace_peer_key(std::uint32_t process, std::string public_key) {

@@ -76,7 +76,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
 
   std::vector<PeerLinkState> links() const;
 
-  const std::string& endpoint() const { return listener_->endpoint(); }
+  std::string endpoint;
   PeerLinksCounters counters;
 
  private:
