@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
