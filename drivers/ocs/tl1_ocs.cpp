@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "core/text/format_text.hpp"
-#include "drivers/scpi_identity.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
+#include "drivers/scpi_identity.hpp"
 
 namespace loom {
 namespace {
