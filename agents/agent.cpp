@@ -63,7 +63,7 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
     : options_(options),
       envelopes_{options.node, {}, {}},
       host_(envelopes_, options.identity, options.listens_at),
-      units_(options.fabric, options.node, std::move(drivers)),
+      units_(options.fabric, options.node, std::move(drivers), options.edges),
       timelines_(envelopes_, units_),
       executor_(units_),
       grants_(envelopes_, executor_, static_cast<std::uint32_t>(options.fabric->nodes.size())),

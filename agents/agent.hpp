@@ -28,8 +28,9 @@ struct AgentOptions {
   NodeId node;
   std::shared_ptr<const Fabric> fabric;
   std::string software;
-  FabricIdentity identity{};  ///< of the fabric, once for all agents of a process; without a digest nothing is said
-  std::string listens_at{};   ///< where agents of other hosts find this process; empty: nowhere
+  FabricIdentity identity{};      ///< of the fabric, once for all agents of a process; without a digest nothing is said
+  std::vector<EdgeLine> edges{};  ///< that fire devices of this node
+  std::string listens_at{};       ///< where agents of other hosts find this process; empty: nowhere
   Duration hello_interval = std::chrono::milliseconds{200};
   Duration heartbeat_interval = std::chrono::milliseconds{500};  ///< until a Welcome says otherwise
   Duration audit_interval = std::chrono::seconds{1};             ///< one device is read each time

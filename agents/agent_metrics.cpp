@@ -40,6 +40,11 @@ void AgentSums::add(const Agent& agent) {
   const TrafficCounters& traffic = agent.traffic().counters();
   traffic_.received += traffic.received;
   traffic_.refused += traffic.refused;
+  const EdgeCounters& edges = agent.units().edges().counters();
+  edges_.asked += edges.asked;
+  edges_.refused += edges.refused;
+  edges_.fired += edges.fired;
+  edges_.missed += edges.missed;
 }
 
 /// One family after the other: samples of a name stand together.
@@ -91,6 +96,18 @@ void AgentSums::add_metrics(MetricList& list) const {
   list.counter("lightloom_agent_foreign_replies_total", "Replies of a bus to no transaction of the agent.",
                messages_.foreign_replies);
   add_drivers(list);
+
+  const auto edge = [&](const char* kind, std::uint64_t count) {
+    list.counter(
+        "lightloom_agent_edges_total",
+        "Edges that trigger lines were asked for, those of them that a line did not take, and devices that an edge has "
+        "fired, or had not when it was due.",
+        count, {{"kind", kind}});
+  };
+  edge("asked", edges_.asked);
+  edge("refused", edges_.refused);
+  edge("fired", edges_.fired);
+  edge("missed", edges_.missed);
 
   const auto grant = [&](const char* kind, std::uint64_t count) {
     list.counter("lightloom_agent_grant_messages_refused_total", "Messages between agents about grants that were not followed.",

@@ -32,6 +32,7 @@ class AgentSums {
   GrantPlaneCounters grants_;
   PassBarrierCounters passes_;
   TrafficCounters traffic_;
+  EdgeCounters edges_;
 };
 
 }  // namespace loom

@@ -12,11 +12,11 @@
 #include "agents/agent.hpp"
 #include "agents/agent_metrics.hpp"
 #include "controller/architectures/registry.hpp"
-#include "core/config/contact_endpoint.hpp"
+#include "core/config/endpoints/contact_endpoint.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/text/clock_text.hpp"
 #include "core/text/format_text.hpp"
-#include "drivers/bus/bus_device.hpp"
+#include "core/text/host_port.hpp"
 #include "drivers/bus/contact_input.hpp"
 #include "drivers/registry.hpp"
 #include "runtime/clock.hpp"
@@ -31,8 +31,10 @@
 #include "runtime/metrics/metrics_server.hpp"
 #include "runtime/metrics/process_metrics.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/real_buses.hpp"
 #include "runtime/state/grant_log_file.hpp"
 #include "runtime/state/host_peers.hpp"
+#include "runtime/state/host_triggers.hpp"
 #include "runtime/state/key_bundle.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agent_transport.hpp"
@@ -42,6 +44,7 @@
 #include "runtime/zmq/transport_metrics.hpp"
 #include "sim_backend/light/local_light.hpp"
 #include "sim_backend/light_log_file.hpp"
+#include "sim_backend/sim_triggers.hpp"
 #include "sim_backend/training/training_links.hpp"
 #include "sim_backend/world/fault_model.hpp"
 #include "sim_backend/world/sim_bus.hpp"
@@ -127,21 +130,13 @@ class FaultInjector {
   std::vector<ScenarioFault> faults_;
 };
 
-/// Lanes for the buses of our nodes that are not simulated.
-Result<void> add_real_buses(BusLanes& units, const Fabric& fabric, const std::vector<NodeId>& nodes) {
-  for (const Bus& bus : fabric.buses) {
-    if (bus.endpoint == "sim" || !std::ranges::binary_search(nodes, bus.agent)) {
-      continue;
-    }
-    auto device = make_bus(bus.endpoint);
-    if (!device) {
-      return fail(device.error().code, format_text("bus {}: {}", bus.name, device.error().message));
-    }
-    std::shared_ptr<BusDevice> shared(std::move(*device));
-    units.add(bus.id, [shared](const Transaction& transaction) { return shared->execute(transaction); });
-    log_info(format_text("bus {} is at {}", bus.name, bus.endpoint));
-  }
-  return {};
+Result<void> add_lanes(BusLanes& lanes, const Scenario& scenario, const std::vector<NodeId>& nodes, const AsioLoop& loop) {
+  const auto report = [](const std::string& sentence) { log_info(sentence); };
+  LOOM_TRY(add_real_buses(lanes, *scenario.fabric, nodes, report));
+  const auto triggers = own_triggers(scenario, nodes);
+  const bool is_tai = loop.source() == LoopClock::tai;
+  return triggers ? add_triggers(lanes, *triggers, {is_tai ? tai_now : monotonic_now, is_tai}, report)
+                  : Result<void>(std::unexpected(triggers.error()));
 }
 
 /// What all agents of this process say of it.
@@ -158,6 +153,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
   options.software = "lightloom-agent " LOOM_VERSION;
   options.identity = facts.identity;
   options.listens_at = facts.listens_at;
+  options.edges = edge_lines_of(*scenario.fabric, scenario.triggers, node);
   options.report_interval = scenario.controller.report_interval;
   options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.value].size());
   options.late_limit = kLateLimit;
@@ -192,6 +188,9 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Com
   auto address = configured.empty() ? files.read_address() : Result<std::string>(configured);
   if (!address) {
     return std::unexpected(address.error());
+  }
+  if (const auto place = parse_tcp_endpoint(*address); !place) {
+    return fail(place.error().code, "the controller's address: " + place.error().message);
   }
   AgentTransportOptions options;
   options.endpoint = *address;
@@ -480,8 +479,9 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
   SimBus simulated(loop, scenario.fabric, nodes, {});
   LocalLight light(scenario.fabric, nodes);
   follow_light(simulated, light_log, light);
-  BusLanes units(loop.poster(), &simulated);
-  if (const auto added = add_real_buses(units, *scenario.fabric, nodes); !added) {
+  SimTriggers edges(loop, simulated, *scenario.fabric, scenario.triggers, nodes.front().value);
+  BusLanes units(loop.poster(), &edges);
+  if (const auto added = add_lanes(units, scenario, nodes, loop); !added) {
     return give_up(added.error());
   }
   HostSeams seams = seams_of(loop, units);

@@ -3,6 +3,7 @@
 
 #include <iterator>
 
+#include "core/text/host_port.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/operator_client.hpp"
 
@@ -23,6 +24,9 @@ Result<Connection> Connection::open(const Globals& globals) {
   auto address = globals.endpoint.empty() ? files.read_address() : Result<std::string>(globals.endpoint);
   if (!address) {
     return std::unexpected(address.error());
+  }
+  if (const auto place = parse_tcp_endpoint(*address); !place) {
+    return fail(ErrorCode::invalid_argument, "the controller's address: " + place.error().message);
   }
   auto keys = load_keys(globals.as.empty() ? files.operator_key() : files.key(globals.as));
   if (!keys) {

@@ -265,6 +265,7 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
   error_ = error;
   fire_at_.forget();
   relight_at_.forget();
+  edge_lighting_.forget();
   units_.release_all(Activity::commit);
   withdraw_prepared(context, units_);
   if (before == RevisionState::preparing) {
@@ -284,6 +285,7 @@ void AgentCommit::forget(bool keep_answers) {
   state_ = RevisionState::idle;
   fire_at_.forget();
   relight_at_.forget();
+  edge_lighting_.forget();
   units_.release_all(Activity::commit);
   std::fill(parts_.begin(), parts_.end(), Part{});
   plan_.reset();

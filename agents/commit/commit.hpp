@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agents/commit/edge_lighting.hpp"
 #include "agents/commit/pass_barrier.hpp"
 #include "agents/commit/plan_check.hpp"
 #include "agents/commit/revision.hpp"
@@ -128,6 +129,7 @@ class AgentCommit {
 
   Deadline fire_at_{kFireTimer, Precision::exact};
   Deadline relight_at_{kRelightTimer, Precision::exact};
+  EdgeLighting edge_lighting_{envelopes_, units_};
   Instant armed_at_{};
   Instant fired_at_{};
   Instant fire_planned_{};

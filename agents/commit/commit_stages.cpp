@@ -222,7 +222,7 @@ void AgentCommit::light(StepContext context) {
     } else if (!is_static(*parts_[i].plan)) {
       units_.release(i, Activity::commit);
       timelines_.play(context, i, plan_, *parts_[i].plan, at);
-    } else if (emits(parts_[i].first().setpoint)) {
+    } else if (emits(parts_[i].first().setpoint) && !edge_lighting_.takes(context, i, at)) {
       command(context, i, parts_[i].first().setpoint);
     }
   }
@@ -257,6 +257,9 @@ void AgentCommit::withdraw_light(StepContext context) {
 }
 
 bool AgentCommit::all_lit(StepContext context) {
+  if (edge_lighting_.awaits()) {
+    return false;
+  }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes || is_static(*parts_[i].plan) || is_under_grants(*plan_, parts_[i].plan->device)) {
       continue;
@@ -289,6 +292,7 @@ void AgentCommit::send_applied(StepContext context) {
   }
   units_.release_all(Activity::commit);
   report_.writes = static_cast<std::uint32_t>(units_.writes() - writes_before_);
+  edge_lighting_.conclude(context, revision_);
   applied_ = revision_;
   applied_answer_ = Applied{{}, report_};
   answers_.applied = applied_answer_;
@@ -340,6 +344,16 @@ bool AgentCommit::advance_once(StepContext context) {
     case RevisionState::relighting:
       if (!light_given_ && relight_at_.passed(context.now)) {
         light(context);
+      }
+      for (std::size_t i = 0; !light_given_ && i < parts_.size(); ++i) {
+        const Part& part = parts_[i];
+        if (part.changes && units_[i].is_laser() && is_static(*part.plan) && !is_under_grants(*plan_, part.plan->device) &&
+            emits(part.first().setpoint)) {
+          edge_lighting_.ready(context, i, part.first().setpoint, relight_at_.at());
+        }
+      }
+      for (const std::size_t unit : edge_lighting_.take_due(context.now)) {
+        command(context, unit, parts_[unit].first().setpoint);
       }
       if (light_given_ && all_lit(context) && event(RevisionMessage::all_lit)) {
         send_applied(context);

@@ -27,6 +27,7 @@ inline constexpr TimerId kGrantEdgeTimer{9};    ///< triggers of the grant table
 inline constexpr TimerId kOrdersHereTimer{10};  ///< of operators at this agent's own process
 inline constexpr TimerId kPassTimer{11};        ///< readiness for an iteration
 inline constexpr TimerId kPassStartTimer{12};   ///< streams of an iteration are offered
+inline constexpr TimerId kEdgeProofTimer{13};   ///< whether an edge came is asked
 /// Two timers a device: its driver's wake, and the next edge of its timeline.
 constexpr TimerId wake_timer(std::size_t unit) { return {16 + 2 * unit}; }
 constexpr TimerId edge_timer(std::size_t unit) { return {17 + 2 * unit}; }

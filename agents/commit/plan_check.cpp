@@ -109,7 +109,7 @@ Result<void> check_device(const Fabric& fabric, const DeviceUnit& unit, const De
 }  // namespace
 
 Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnits& units) {
-  const std::uint32_t nodes = units.nodes();
+  const auto nodes = static_cast<std::uint32_t>(units.fabric().nodes.size());
   if (plan.node != node) {
     return fail(ErrorCode::invalid_argument, format_text("plan of node {} came to node {}", plan.node.value, node.value));
   }

@@ -42,8 +42,9 @@ std::size_t index_for(const Device& device, std::vector<DriverFigures>& figures)
 
 }  // namespace
 
-DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers)
-    : fabric_(std::move(fabric)) {
+DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers,
+                         std::vector<EdgeLine> edges)
+    : fabric_(std::move(fabric)), edges_(std::make_unique<EdgeLines>(std::move(edges))) {
   const std::vector<DeviceId>& devices = fabric_->devices_of_agent[node.value];
   LOOM_ASSERT(devices.size() == drivers.size());
   units_.resize(devices.size());
@@ -107,6 +108,7 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   // Whoever else fires it has read that it is so: that writes nothing.
   LOOM_ASSERT(unit.is_laser() || activity == Activity::commit ||
               agrees(*fabric_, unit.device->id, unit.driver->observe().reading, setpoint));
+  edges_->disarm(context, unit.device->id);
   unit.commanded = light_barred_ ? darkened(setpoint) : setpoint;
   unit.progress = Progress::under_way;
   unit.polling = false;
@@ -131,6 +133,7 @@ void DeviceUnits::prepare(StepContext context, std::size_t index, const Setpoint
     unit.driver->stage(light_barred_ ? darkened(*next) : *next);
     unit.driver->prepare();
   } else {
+    edges_->disarm(context, unit.device->id);
     unit.driver->withdraw();
   }
   pump(context, index, nullptr);
@@ -158,7 +161,7 @@ bool DeviceUnits::replied(StepContext context, const BusReplied& event) {
       return true;
     }
   }
-  return false;
+  return edges_->replied(event);
 }
 
 void DeviceUnits::advance(StepContext context) {

@@ -11,6 +11,7 @@
 #include "agents/commit/deadline.hpp"
 #include "agents/devices/claims.hpp"
 #include "agents/devices/driver_figures.hpp"
+#include "agents/devices/edge_lines.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/step.hpp"
 #include "drivers/driver.hpp"
@@ -55,10 +56,10 @@ struct DeviceUnit {
 class DeviceUnits {
  public:
   /// `drivers`: in the order of fabric.devices_of_agent[node].
-  DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers);
+  DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers,
+              std::vector<EdgeLine> edges = {});
 
   std::size_t size() const { return units_.size(); }
-  std::uint32_t nodes() const { return static_cast<std::uint32_t>(fabric_->nodes.size()); }  ///< of the fabric
   const Fabric& fabric() const { return *fabric_; }
   const DeviceUnit& operator[](std::size_t index) const { return units_[index]; }
   std::optional<std::size_t> index_of(DeviceId device) const;
@@ -80,6 +81,9 @@ class DeviceUnits {
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
   /// this side goes: a Transaction's bytes are the driver's.
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
+  /// The lines whose edges fire what devices hold ready. An edge that was asked for is taken back when its device is commanded,
+  /// or what it holds ready is overwritten.
+  EdgeLines& edges() const { return *edges_; }
   /// Makes the device hold the setpoint ready (Driver::prepare); null: what it was made to hold is overwritten. Moves nothing.
   /// Precondition: can_prepare(), the driver's check() was ok.
   void prepare(StepContext context, std::size_t index, const Setpoint* next);
@@ -107,6 +111,7 @@ class DeviceUnits {
   std::vector<std::size_t> new_failures_;
   std::uint64_t next_transaction_ = 1;
   std::vector<DriverFigures> figures_;
+  std::unique_ptr<EdgeLines> edges_;
   bool light_barred_ = false;
 };
 

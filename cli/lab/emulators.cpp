@@ -3,16 +3,26 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom::cli {
 namespace {
 
-constexpr std::string_view kThisHost = "://127.0.0.1:";
-
 const std::string& endpoint_of(const Fabric& fabric, const Device& device) { return fabric.buses[device.bus.value].endpoint; }
+
+/// Where on loopback its bus is; nothing: elsewhere, or no TCP.
+std::optional<HostPort> place_of(const Fabric& fabric, const Device& device) {
+  const std::string_view endpoint = endpoint_of(fabric, device);
+  const std::size_t separator = endpoint.find("://");
+  const auto place = separator == std::string_view::npos ? Result<HostPort>(fail(ErrorCode::malformed, {}))
+                                                         : parse_host_port(endpoint.substr(separator + 3));
+  return place && (place->host == "127.0.0.1" || place->host == "::1") ? std::optional(*place) : std::nullopt;
+}
 
 Result<std::string_view> program_of(const Fabric& fabric, const Device& device) {
   const std::string_view program = emulator_of(device);
@@ -44,22 +54,23 @@ Result<void> add(const Fabric& fabric, const Device& device, std::string_view pr
 
 }  // namespace
 
-bool is_emulated(const Fabric& fabric, const Device& device) { return endpoint_of(fabric, device).contains(kThisHost); }
+std::string EmulatedPlace::name() const { return format_text("{}-{}{}", program, is_ipv6(host) ? "ipv6-" : "", port); }
+
+bool is_emulated(const Fabric& fabric, const Device& device) { return place_of(fabric, device).has_value(); }
 
 Result<std::vector<EmulatedPlace>> emulated_places(const Fabric& fabric) {
-  std::map<std::string, EmulatedPlace> by_port;
+  std::map<std::pair<std::uint16_t, std::string>, EmulatedPlace> by_port;
   for (const Device& device : fabric.devices) {
-    if (!is_emulated(fabric, device)) {
+    const auto at = place_of(fabric, device);
+    if (!at) {
       continue;
     }
     const auto program = program_of(fabric, device);
     if (!program) {
       return std::unexpected(program.error());
     }
-    const std::string& endpoint = endpoint_of(fabric, device);
-    const std::size_t begin = endpoint.find(kThisHost) + kThisHost.size();
-    const std::string port = endpoint.substr(begin, endpoint.find_first_not_of("0123456789", begin) - begin);
-    EmulatedPlace& place = by_port.try_emplace(port, EmulatedPlace{*program, port, endpoint, {}, {}}).first->second;
+    EmulatedPlace fresh{*program, at->host, std::to_string(at->port), endpoint_of(fabric, device), {}, {}};
+    EmulatedPlace& place = by_port.try_emplace({at->port, at->host}, std::move(fresh)).first->second;
     LOOM_TRY(add(fabric, device, *program, place));
   }
   std::vector<EmulatedPlace> places;

@@ -1,4 +1,4 @@
-// Which devices of a lab are emulated, and by which emulator: whatever an inventory has at a TCP port of this host's loopback.
+// Which devices of a lab are emulated, and by which emulator: whatever an inventory has at a TCP port of 127.0.0.1 or ::1.
 // Which emulator speaks for a model says sim_backend/devices/registry.hpp.
 #pragma once
 
@@ -14,11 +14,12 @@ namespace loom::cli {
 /// One port, with whatever answers there: one process.
 struct EmulatedPlace {
   std::string_view program;  ///< subcommand of lightloom-emulate
+  std::string host;          ///< 127.0.0.1 or ::1
   std::string port;
   std::string endpoint;
   std::vector<BusId> buses;
   std::vector<DeviceId> devices;  ///< not empty
-  std::string name() const { return std::string(program) + "-" + port; }
+  std::string name() const;
 };
 
 bool is_emulated(const Fabric& fabric, const Device& device);

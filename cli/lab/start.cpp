@@ -39,6 +39,8 @@ Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
   const Device& first = fabric.device(place.devices.front());
   std::vector<std::string> command{program_folder() + "/lightloom-emulate",
                                    std::string(place.program),
+                                   "--bind",
+                                   place.host,
                                    "--port",
                                    place.port,
                                    "--scenario",

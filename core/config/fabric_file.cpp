@@ -7,12 +7,13 @@
 #include <charconv>
 #include <iterator>
 
-#include "core/config/bus_lines.hpp"
+#include "core/config/endpoints/bus_lines.hpp"
 #include "core/config/fabric_explicit.hpp"
 #include "core/config/fabric_template.hpp"
 #include "core/config/template_keys.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 namespace {
@@ -33,18 +34,6 @@ std::int32_t steps_of(YamlMap& map, std::string_view key, std::int64_t value_mhz
                                print_quantity(below + step.mhz, table)));
   }
   return static_cast<std::int32_t>(offset / step.mhz);
-}
-
-bool is_host_and_port(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) {
-    return false;
-  }
-  const std::string_view digits = text.substr(colon + 1);
-  unsigned port = 0;
-  const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  return code == std::errc{} && stop == digits.data() + digits.size() && port >= 1 && port <= 65'535 &&
-         text.find_first_of(" /") == std::string_view::npos;
 }
 
 /// Item `index` of the list under `key`; the file where there is none.
@@ -107,20 +96,18 @@ Result<void> check_endpoint(std::string_view endpoint) {
   }
   for (const std::string_view scheme : {"modbus-tcp://", "tcp://"}) {
     if (endpoint.starts_with(scheme)) {
-      return is_host_and_port(endpoint.substr(scheme.size()))
-                 ? Result<void>{}
-                 : fail(ErrorCode::invalid_config,
-                        format_text("found '{}'; expected {}HOST:PORT with a port of 1..65535", endpoint, scheme));
+      const auto place = parse_host_port(endpoint.substr(scheme.size()));
+      return place ? Result<void>{}
+                   : fail(ErrorCode::invalid_config, format_text("found '{}'; expected {}HOST:PORT with a port of 1..65535; {}",
+                                                                 endpoint, scheme, place.error().message));
     }
   }
   if (constexpr std::string_view kHttp = "http://"; endpoint.starts_with(kHttp)) {
-    const std::string_view place = endpoint.substr(kHttp.size());
-    const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');  // else 80
-    return place.find_first_of("/?@") == std::string_view::npos &&
-                   is_host_and_port(has_port ? std::string(place) : format_text("{}:80", place))
-               ? Result<void>{}
-               : fail(ErrorCode::invalid_config,
-                      format_text("found '{}'; expected http://HOST or http://HOST:PORT with a port of 1..65535", endpoint));
+    const auto place = parse_host_port(endpoint.substr(kHttp.size()), std::uint16_t{80});
+    return place ? Result<void>{}
+                 : fail(ErrorCode::invalid_config,
+                        format_text("found '{}'; expected http://HOST or http://HOST:PORT with a port of 1..65535; {}",
+                                    endpoint, place.error().message));
   }
   for (const std::string_view scheme : {"modbus-rtu:///dev/", "serial:///dev/", "i2c:///dev/", "optoe:///"}) {
     if (endpoint.starts_with(scheme) && endpoint.size() > scheme.size()) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/contact_endpoint.hpp"
+#include "core/config/endpoints/contact_endpoint.hpp"
 #include "core/fabric/hazard.hpp"
 #include "core/text/format_text.hpp"
 

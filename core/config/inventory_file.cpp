@@ -5,10 +5,11 @@
 #include <iterator>
 #include <utility>
 
-#include "core/config/bus_lines.hpp"
 #include "core/config/cabling_file.hpp"
 #include "core/config/device_keys.hpp"
+#include "core/config/endpoints/bus_lines.hpp"
 #include "core/config/fabric_file.hpp"
+#include "core/config/trigger_file.hpp"
 #include "core/config/yaml/yaml_words.hpp"
 #include "core/text/format_text.hpp"
 
@@ -29,6 +30,9 @@ void read_keys(YamlMap& file, const std::filesystem::path& folder, const Invento
   }
   if (const YamlNode* devices = file.find("devices")) {
     read_devices(*devices, place);
+  }
+  if (const YamlNode* triggers = file.find("triggers")) {
+    read_triggers(*triggers, place);
   }
   check_places(buses, file.node(), place);
   const std::string cabling = file.text("cabling", std::string{});
@@ -104,7 +108,7 @@ void load_inventory(const std::filesystem::path& path, const InventoryPlace& pla
   ErrorList errors(path.string());
   YamlMap file(*document.value, "the inventory file", errors);
   check_header(file, "inventory");
-  read_keys(file, path.parent_path(), {place.fabric, place.kinds, errors, place.buses});
+  read_keys(file, path.parent_path(), {place.fabric, place.kinds, errors, place.buses, place.triggers});
   place.errors.append(errors.sorted());
 }
 
@@ -114,7 +118,8 @@ std::vector<ConfigError> check_inventory_file(const std::filesystem::path& path,
   YamlMap file(root, "the inventory file", errors);
   check_header(file, "inventory");
   std::vector<BusOverride> buses;
-  read_keys(file, path.parent_path(), {nullptr, kinds, errors, buses});
+  std::vector<TriggerLine> triggers;
+  read_keys(file, path.parent_path(), {nullptr, kinds, errors, buses, triggers});
   return errors.sorted();
 }
 

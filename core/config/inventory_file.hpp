@@ -18,6 +18,7 @@ struct InventoryPlace {
   FabricKinds kinds;
   ErrorList& errors;
   std::vector<BusOverride>& buses;
+  std::vector<TriggerLine>& triggers;
 };
 
 /// `bus name -> endpoint`.
@@ -30,7 +31,7 @@ void read_devices(const YamlNode& node, const InventoryPlace& place);
 /// bus is pointed at, if it is named there; else `elsewhere`.
 void check_places(const YamlNode* buses, const YamlNode& elsewhere, const InventoryPlace& place);
 
-/// A file: `buses`, `devices`, `cabling` (a CSV beside it). Paths in it are relative to it.
+/// A file: `buses`, `devices`, `triggers`, `cabling` (a CSV beside it). Paths in it are relative to it.
 void load_inventory(const std::filesystem::path& path, const InventoryPlace& place);
 
 /// For `loom config check`, without a fabric to judge names by: keys, endpoints, and that the cabling can be read.

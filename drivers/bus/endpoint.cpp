@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "core/text/format_text.hpp"
 
@@ -24,29 +25,16 @@ std::optional<int> number_of(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
 }
 
-Result<TcpEndpoint> parse_tcp(std::string_view text, std::string_view place) {
-  const std::size_t colon = place.rfind(':');
-  std::string_view host = place.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);  // an IPv6 literal
-  }
-  if (colon == std::string_view::npos || host.empty()) {
-    return wrong(text, "no host:port, as in modbus-tcp://10.0.0.7:502 or tcp://10.0.0.8:5025");
-  }
-  const std::optional<int> port = number_of(place.substr(colon + 1));
-  if (!port || *port < 1 || *port > 65'535) {
-    return wrong(text, format_text("port '{}' is not in 1..65535", place.substr(colon + 1)));
-  }
-  return TcpEndpoint{std::string{host}, static_cast<std::uint16_t>(*port)};
+Result<TcpEndpoint> tcp_place(std::string_view text, Result<HostPort> place) {
+  return place ? std::move(place) : wrong(text, place.error().message);
 }
 
-/// As parse_tcp, but the port may be left out: 80 (RFC 9110 section 4.2.1).
+/// Its port may be left out: 80 (RFC 9110 section 4.2.1).
 Result<TcpEndpoint> parse_http(std::string_view text, std::string_view place) {
   if (place.find_first_of("/?@") != std::string_view::npos) {
-    return wrong(text, "more than a host and a port, as in http://169.254.6.8 or http://10.0.0.9:8080");
+    return wrong(text, "more than a host and a port, as in http://169.254.6.8 or http://[fd00::9]:8080");
   }
-  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
-  return parse_tcp(text, has_port ? std::string(place) : format_text("{}:80", place));
+  return tcp_place(text, parse_host_port(place, std::uint16_t{80}));
 }
 
 Result<void> set_option(std::string_view text, SerialEndpoint& endpoint, std::string_view option) {
@@ -116,10 +104,10 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   const std::string_view scheme = text.substr(0, separator);
   const std::string_view place = separator == std::string_view::npos ? std::string_view{} : text.substr(separator + 3);
   if (scheme == "modbus-tcp") {
-    return endpoint_of(Endpoint::Protocol::modbus_tcp, parse_tcp(text, place));
+    return endpoint_of(Endpoint::Protocol::modbus_tcp, tcp_place(text, parse_host_port(place)));
   }
   if (scheme == "tcp") {
-    return endpoint_of(Endpoint::Protocol::tcp, parse_tcp(text, place));
+    return endpoint_of(Endpoint::Protocol::tcp, tcp_place(text, parse_host_port(place)));
   }
   if (scheme == "http") {
     return endpoint_of(Endpoint::Protocol::http, parse_http(text, place));

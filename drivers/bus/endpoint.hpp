@@ -7,13 +7,11 @@
 #include <variant>
 
 #include "core/result.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 
-struct TcpEndpoint {
-  std::string host;
-  std::uint16_t port = 0;
-};
+using TcpEndpoint = HostPort;
 
 struct SerialEndpoint {
   static constexpr int kAnyBaud = 0;

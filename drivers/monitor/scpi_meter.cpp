@@ -8,6 +8,7 @@
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/scpi_identity.hpp"
 
 namespace loom {
 namespace {
@@ -211,7 +212,7 @@ Answer ScpiMeterDriver::absorb(Instant now, const BusReply& reply) {
 }
 
 Answer ScpiMeterDriver::absorb_identity(std::string_view text) {
-  const auto identity = scpi::read_who(text);
+  const auto identity = scpi::read_identity(text);
   if (!identity) {
     return Answer::none;
   }
@@ -220,7 +221,8 @@ Answer ScpiMeterDriver::absorb_identity(std::string_view text) {
                         clipped(profile_.serial, kShown)));
     return Answer::ended;
   }
-  operation_.observation().identity = *identity;
+  operation_.observation().identity = {identity->serial,
+                                       format_text("{} {} {}", identity->vendor, identity->model, identity->release)};
   is_identified_ = true;
   return Answer::understood;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/text/format_text.hpp"
+#include "drivers/scpi_identity.hpp"
 
 namespace loom::scpi {
 namespace {
@@ -14,16 +15,6 @@ constexpr double kInfinity = 9.9e37;
 constexpr double kNotANumber = 9.91e37;
 constexpr double kSpeedOfLight = 299'792'458;  // m/s
 constexpr double kPowerMost = 1e4;             // dBm: beyond it no number is a power
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
-  while (text.ends_with(' ')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 bool is_about(double value, double wanted) { return std::fabs(value - wanted) < 1e-4 * std::fabs(wanted); }
 
@@ -96,18 +87,6 @@ PowerReading power_of(double value, PowerUnit unit) {
   const double dbm = unit == PowerUnit::watt ? 10 * std::log10(value * 1e3) : value;
   return std::fabs(dbm) > kPowerMost ? PowerReading{PowerReading::Kind::not_a_number, kNoLight}
                                      : PowerReading{PowerReading::Kind::measured, centi_of(dbm)};
-}
-
-std::optional<DeviceIdentity> read_who(std::string_view text) {
-  if (std::count(text.begin(), text.end(), ',') != 3) {
-    return std::nullopt;
-  }
-  const std::size_t model = text.find(',') + 1;
-  const std::size_t serial = text.find(',', model) + 1;
-  const std::size_t release = text.find(',', serial) + 1;
-  return DeviceIdentity{std::string(trimmed(text.substr(serial, release - 1 - serial))),
-                        format_text("{} {} {}", trimmed(text.substr(0, model - 1)),
-                                    trimmed(text.substr(model, serial - 1 - model)), trimmed(text.substr(release)))};
 }
 
 std::optional<std::vector<Peak>> find_peaks(const std::vector<double>& wavelengths, const std::vector<double>& powers,

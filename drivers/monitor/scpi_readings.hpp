@@ -32,9 +32,6 @@ std::optional<std::vector<double>> read_numbers(std::string_view text, std::size
 std::optional<std::vector<double>> read_counted(std::string_view text, std::size_t most);
 PowerReading power_of(double value, PowerUnit unit);
 
-/// Serial number and the rest of `maker,model,serial,release`; nothing unless there are four fields.
-std::optional<DeviceIdentity> read_who(std::string_view text);
-
 struct Peak {
   Frequency frequency;
   Dbm power;

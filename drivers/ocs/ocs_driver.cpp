@@ -13,31 +13,6 @@ namespace {
 
 constexpr unsigned kAttempts = 3;  ///< rounds of writing that read-back did not confirm, a fire
 
-bool ascends(CrossConnect a, CrossConnect b) { return std::pair(a.input, a.output) < std::pair(b.input, b.output); }
-
-std::vector<CrossConnect> without(const std::vector<CrossConnect>& some, const std::vector<CrossConnect>& others) {
-  std::vector<CrossConnect> rest;
-  std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(rest), ascends);
-  return rest;
-}
-
-/// Adds to an ascending list.
-void merge(std::vector<CrossConnect>& known, const std::vector<CrossConnect>& more) {
-  std::vector<CrossConnect> all;
-  std::set_union(known.begin(), known.end(), more.begin(), more.end(), std::back_inserter(all), ascends);
-  known = std::move(all);
-}
-
-bool has(const std::vector<CrossConnect>& connects, CrossConnect wanted) {
-  return std::ranges::find(connects, wanted) != connects.end();
-}
-
-/// "output 7" or "nothing"
-std::string output_of(const std::vector<CrossConnect>& connects, std::uint16_t input) {
-  const auto found = std::find_if(connects.begin(), connects.end(), [&](CrossConnect c) { return c.input == input; });
-  return found == connects.end() ? "nothing" : format_text("output {}", found->output);
-}
-
 constexpr ProcedureRow<OcsState> kTable[] = {
     // state                      exchange         then                      uncertain
     {OcsState::rest, Exchange::none, OcsState::rest, OcsState::rest},
@@ -98,7 +73,7 @@ std::vector<CrossConnect> OcsDriver::held_by(const Setpoint& setpoint) const {
 void OcsDriver::may_hold(std::span<const Setpoint> setpoints) {
   for (const Setpoint& setpoint : setpoints) {
     if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
-      merge(own_, ocs->connects);
+      book_.claim(ocs->connects);
     }
   }
 }
@@ -112,7 +87,7 @@ void OcsDriver::begin() {
   closed_.clear();
   complaint_.clear();
   if (operation_.is_fire()) {
-    merge(own_, target_);
+    book_.claim(target_);
   }
 }
 
@@ -165,10 +140,10 @@ OcsState OcsDriver::decide_audit() const {
 }
 
 OcsState OcsDriver::decide_fire() {
-  if (lost() || obstacle()) {
+  if (lost() || book_.obstacle(target_)) {
     return OcsState::rest;
   }
-  if (!lacking().empty() && wants(OcsState::port_states, ports_known_)) {
+  if (!book_.lacking(target_).empty() && wants(OcsState::port_states, ports_known_)) {
     return OcsState::port_states;
   }
   if (unfit_port()) {
@@ -177,7 +152,7 @@ OcsState OcsDriver::decide_fire() {
   if (!closed_.empty()) {
     return openings_++ < kAttempts ? OcsState::open_shutters : OcsState::rest;
   }
-  if (is_as_wanted()) {
+  if (book_.is(target_)) {
     return OcsState::rest;
   }
   return ++rounds_ <= kAttempts ? OcsState::clear_errors : OcsState::rest;
@@ -191,10 +166,10 @@ OcsState OcsDriver::resolve(OcsState state, Instant) {
     complaint_.clear();
     state = knows(state) ? state : OcsState::disconnect;
   }
-  if (state == OcsState::disconnect && excess().empty()) {
+  if (state == OcsState::disconnect && book_.excess(target_).empty()) {
     state = OcsState::connect;
   }
-  if (state == OcsState::connect && lacking().empty()) {
+  if (state == OcsState::connect && book_.lacking(target_).empty()) {
     state = OcsState::receive_errors;
   }
   if (state == OcsState::receive_errors) {
@@ -212,19 +187,20 @@ void OcsDriver::conclude() {
   if (const auto gone = is_audit ? std::nullopt : lost()) {
     return give_up(
         format_text("input {} reads {}, held output {} before (did its power go?); nothing was moved: light may enter it still",
-                    gone->input, output_of(map_, gone->input), gone->output));
+                    gone->input, book_.reading_of(gone->input), gone->output));
   }
-  auto trouble = obstacle();
+  auto trouble = book_.obstacle(target_);
   trouble = trouble ? std::move(trouble) : unfit_port();
   trouble = trouble ? std::move(trouble) : shut_port();
   if (trouble && !is_audit) {
     return give_up(*std::move(trouble));
   }
   if (rounds_ > kAttempts) {
-    return give_up(difference());
+    return give_up(format_text("{}, set {} times{}", book_.difference(target_), kAttempts,
+                               complaint_.empty() ? std::string{} : "; the switch says " + complaint_));
   }
-  operation_.finish(!trouble && is_as_wanted());
-  last_verified_.see(map_);
+  operation_.finish(!trouble && book_.is(target_));
+  last_verified_.see(book_.ours());
   if (trouble) {
     operation_.struggle(format_text("{}: {}", profile_.name, *trouble));
   }
@@ -286,21 +262,12 @@ Answer OcsDriver::take_size(SwitchSize size) {
 void OcsDriver::take_map(Instant now, std::vector<CrossConnect> all) {
   seen_ = profile_.ports.seen_of(all);
   if (now >= settled_from_) {  // what is gone and not wanted any more would be somebody else's if it came again
-    std::erase_if(own_, [this](CrossConnect each) { return !has(seen_.inside, each) && !has(target_, each); });
+    book_.drop_claims(seen_, target_);
   }
-  classify();
+  book_.see(seen_, profile_.foreign);
   map_known_ = true;
-  operation_.observation().reading = CircuitSwitchObservation{map_, true, occupied_, powers_};
+  operation_.observation().reading = CircuitSwitchObservation{book_.ours(), true, book_.others(), powers_};
   operation_.observation().read_at = now;
-}
-
-void OcsDriver::classify() {
-  map_.clear();
-  occupied_ = seen_.across;
-  for (const CrossConnect each : seen_.inside) {
-    (profile_.foreign == ForeignConnects::remove || has(own_, each) ? map_ : occupied_).push_back(each);
-  }
-  std::ranges::sort(occupied_, ascends);
 }
 
 void OcsDriver::take_powers(std::vector<PortPower> powers) {
@@ -314,7 +281,7 @@ void OcsDriver::take_powers(std::vector<PortPower> powers) {
 void OcsDriver::take_write(Instant now) {
   mark_map_uncertain(now);
   if (state_ == OcsState::disconnect) {
-    map_ = without(map_, excess());
+    book_.take_away(book_.excess(target_));
   }
 }
 
@@ -345,23 +312,12 @@ std::vector<OcsPort> OcsDriver::needed_ports() const {
 
 /// A refused write will not come true by waiting.
 bool OcsDriver::may_still_settle(Instant now) const {
-  const bool waits = !operation_.is_audit() && rounds_ > 0 && complaint_.empty() && !is_as_wanted();
+  const bool waits = !operation_.is_audit() && rounds_ > 0 && complaint_.empty() && !book_.is(target_);
   return waits && now - moved_at_ <= patience();
 }
 
-bool OcsDriver::is_as_wanted() const { return lacking().empty() && excess().empty(); }
-
 std::optional<CrossConnect> OcsDriver::lost() const {
-  return find_lost([this](CrossConnect held) { return has(map_, held); });
-}
-
-std::optional<std::string> OcsDriver::obstacle() const {
-  for (const CrossConnect wanted : lacking()) {
-    if (const auto occupant = occupant_of(occupied_, wanted)) {
-      return describe_occupant(*occupant);
-    }
-  }
-  return std::nullopt;
+  return find_lost([this](CrossConnect held) { return book_.holds(held); });
 }
 
 std::optional<std::string> OcsDriver::unfit_port() const {
@@ -375,16 +331,6 @@ std::optional<std::string> OcsDriver::shut_port() const {
              ? std::nullopt
              : std::optional(format_text("the shutter of {} is closed{}, and a connection needs it", name_of(closed_.front()),
                                          openings_ > kAttempts ? format_text(" after {} orders to open", kAttempts) : ""));
-}
-
-std::vector<CrossConnect> OcsDriver::excess() const { return without(map_, target_); }
-std::vector<CrossConnect> OcsDriver::lacking() const { return without(target_, map_); }
-
-std::string OcsDriver::difference() const {
-  const std::vector<CrossConnect> lacks = lacking();
-  const std::uint16_t input = lacks.empty() ? excess().front().input : lacks.front().input;
-  return format_text("input {} reads {}, wanted {}, set {} times{}", input, output_of(map_, input), output_of(target_, input),
-                     kAttempts, complaint_.empty() ? std::string{} : "; the switch says " + complaint_);
 }
 
 std::string OcsDriver::name_of(OcsPort port) const {

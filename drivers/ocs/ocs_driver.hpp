@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
+#include "drivers/ocs/connect_book.hpp"
 #include "drivers/ocs/port_rectangle.hpp"
 #include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
 
 namespace loom {
-
-/// What becomes of a connection between our ports that nobody of us made.
-enum class ForeignConnects : std::uint8_t { report, remove };
 
 struct OcsProfile : DeviceProfile {
   OcsProfile() { exchange = std::chrono::milliseconds{2}; }  // of one healthy line over TCP [K]
@@ -102,8 +100,8 @@ class OcsDriver : public ReadBackDriver<OcsProfile, OcsState, CrossConnect> {
   }
   const std::vector<OcsPort>& closed_shutters() const { return closed_; }
   /// What is to be taken away and added, counted on the whole switch.
-  std::vector<CrossConnect> to_disconnect() const { return profile_.ports.on_switch(excess()); }
-  std::vector<CrossConnect> to_connect() const { return profile_.ports.on_switch(lacking()); }
+  std::vector<CrossConnect> to_disconnect() const { return profile_.ports.on_switch(book_.excess(target_)); }
+  std::vector<CrossConnect> to_connect() const { return profile_.ports.on_switch(book_.lacking(target_)); }
   /// What answers after this may be another device.
   void forget() override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
@@ -121,18 +119,11 @@ class OcsDriver : public ReadBackDriver<OcsProfile, OcsState, CrossConnect> {
   OcsState decide_audit() const;
   bool wants(OcsState state, bool is_known) const;
   void mark_map_uncertain(Instant now);
-  void classify();
   /// Does the map still differ, and is there patience left for it to come?
   bool may_still_settle(Instant now) const;
-  bool is_as_wanted() const;
   std::optional<CrossConnect> lost() const;
-  /// Somebody else's, in the way of the target.
-  std::optional<std::string> obstacle() const;
   std::optional<std::string> unfit_port() const;
   std::optional<std::string> shut_port() const;
-  std::vector<CrossConnect> excess() const;
-  std::vector<CrossConnect> lacking() const;
-  std::string difference() const;
   std::string name_of(OcsPort port) const;
 
   unsigned rounds_ = 0;     ///< of writing, of this fire, bounded
@@ -147,10 +138,8 @@ class OcsDriver : public ReadBackDriver<OcsProfile, OcsState, CrossConnect> {
   bool powers_known_ = false;
   std::vector<OcsState> lacking_states_;  ///< exchanges that this device turned out not to have
   SeenConnects seen_;
-  std::vector<CrossConnect> map_;       ///< of seen_.inside: ours
-  std::vector<CrossConnect> occupied_;  ///< the rest
-  std::vector<CrossConnect> own_;       ///< what we set or may have set, ascending
-  std::vector<PortPower> powers_;       ///< read in this operation
+  ConnectBook book_;               ///< of seen_; claims: what we set or may have set
+  std::vector<PortPower> powers_;  ///< read in this operation
   std::vector<UnfitPort> unfit_;
   std::vector<OcsPort> closed_;
   std::string complaint_;   ///< what the switch said of the last write

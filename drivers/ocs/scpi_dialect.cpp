@@ -165,24 +165,6 @@ std::optional<std::vector<QueuedError>> read_errors(std::string_view text) {
   return text.empty() ? std::optional(std::move(errors)) : std::nullopt;
 }
 
-std::optional<Identity> read_identity(std::string_view text) {
-  if (std::count(text.begin(), text.end(), ',') != 3 || text.starts_with(',')) {
-    return std::nullopt;
-  }
-  const auto field = [&] {
-    const std::size_t end = std::min(text.find(','), text.size());
-    const std::string value(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return value;
-  };
-  Identity identity;
-  identity.vendor = field();
-  identity.model = field();
-  identity.serial = field();
-  identity.release = field();
-  return identity;
-}
-
 std::optional<std::vector<PortState>> read_port_states(std::string_view text) {
   std::vector<PortState> states;
   if (!eat(text, "(")) {

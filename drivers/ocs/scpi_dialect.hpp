@@ -34,15 +34,6 @@ using Size = SwitchSize;
 
 enum class PortState : std::uint8_t { enabled, disabled, failed };
 
-/// The four fields of *idn?.
-struct Identity {
-  std::string vendor;
-  std::string model;
-  std::string serial;
-  std::string release;
-  bool operator==(const Identity&) const = default;
-};
-
 /// One entry of the error queue.
 struct QueuedError {
   std::int32_t number = 0;
@@ -65,8 +56,6 @@ std::optional<Size> read_size(std::string_view text);
 std::optional<std::vector<CrossConnect>> read_map(Size size, std::string_view text);
 /// `-222,"Data out of range",-113,"Undefined header"`; empty for `0,"No error"`.
 std::optional<std::vector<QueuedError>> read_errors(std::string_view text);
-/// "Polatis,I-OST-24x24-LU1-DMHNS,002414,6.5.2.18"; nothing unless there are four fields, the first not empty.
-std::optional<Identity> read_identity(std::string_view text);
 /// "(D,E,F)", a letter a port asked for.
 std::optional<std::vector<PortState>> read_port_states(std::string_view text);
 bool same_word(std::string_view a, std::string_view b);

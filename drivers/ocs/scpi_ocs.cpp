@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/text/format_text.hpp"
+#include "drivers/scpi_identity.hpp"
 
 namespace loom {
 namespace {

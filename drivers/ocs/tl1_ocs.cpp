@@ -12,6 +12,7 @@
 #include "core/text/format_text.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
+#include "drivers/scpi_identity.hpp"
 
 namespace loom {
 namespace {

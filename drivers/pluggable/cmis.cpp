@@ -44,17 +44,8 @@ CmisDriver::CmisDriver(CmisProfile profile) : ReadBackDriver(std::move(profile),
 }
 
 Result<void> CmisDriver::check(const Setpoint& setpoint) const {
-  const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
-  if (laser == nullptr) {
-    return fail(ErrorCode::unsupported, profile_.name + ": a laser takes laser setpoints only");
-  }
-  const Frequency wanted = centre_of(laser->slot);
-  const Frequency lowest = centre_of(profile_.channels.slot(0));
-  const Frequency highest = centre_of(profile_.channels.slot(profile_.tunable ? std::max(profile_.channels.count, 1) - 1 : 0));
-  if (wanted < lowest || wanted > highest) {
-    return fail(ErrorCode::out_of_range, format_text("{}: frequency {} is outside its band, {} to {}", profile_.name,
-                                                     to_string(wanted), to_string(lowest), to_string(highest)));
-  }
+  LOOM_TRY(check_band(profile_, setpoint));
+  const auto* laser = &std::get<TransmitterSetpoint>(setpoint);
   if (laser->power < profile_.power_min || laser->power > profile_.power_max) {
     return fail(ErrorCode::out_of_range, format_text("{}: power {} is outside {} to {}", profile_.name, to_string(laser->power),
                                                      to_string(profile_.power_min), to_string(profile_.power_max)));
@@ -88,16 +79,16 @@ std::vector<CmisSetting> CmisDriver::held_by(const Setpoint& setpoint) const {
 void CmisDriver::begin() {
   writes_.fill(0);
   failures_ = 0;
-  disagreements_ = 0;
+  blocks_.begin();
   has_tuned_ = false;
   is_unproven_ = false;
   verdict_.clear();
   phase_ = Phase::none;
-  const bool was_cut = is_fresh(CmisBlock::control) && !is_enabled();
+  const bool was_cut = blocks_.is_fresh(CmisBlock::control) && !is_enabled();
   is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
-  make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning, CmisBlock::flags});
+  blocks_.make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning, CmisBlock::flags});
   if (operation_.is_audit()) {
-    make_stale({CmisBlock::identity});
+    blocks_.make_stale({CmisBlock::identity});
   }
 }
 
@@ -126,7 +117,7 @@ CmisState CmisDriver::judge(std::string verdict) {
     verdict_ = std::move(verdict);
   }
   const bool can_cut =
-      is_fresh(CmisBlock::control) && is_enabled() && writes_[static_cast<std::size_t>(CmisState::cut)] < kWrites;
+      blocks_.is_fresh(CmisBlock::control) && is_enabled() && writes_[static_cast<std::size_t>(CmisState::cut)] < kWrites;
   return can_cut ? write(CmisState::cut) : CmisState::rest;
 }
 
@@ -142,20 +133,20 @@ CmisState CmisDriver::wait(Phase phase, Instant now) {
   constexpr Duration kSoonest = std::chrono::milliseconds{1};
   constexpr Duration kLatest = std::chrono::milliseconds{250};
   retry_.pause_until(now + std::clamp<Duration>((now - phase_since_) / 8, kSoonest, kLatest));
-  make_stale({CmisBlock::status});
+  blocks_.make_stale({CmisBlock::status});
   if (phase == Phase::lock || phase == Phase::light) {
-    make_stale({CmisBlock::tuning});
+    blocks_.make_stale({CmisBlock::tuning});
   }
-  make_stale({CmisBlock::lower});
+  blocks_.make_stale({CmisBlock::lower});
   return read(CmisBlock::lower);
 }
 
 CmisState CmisDriver::decide_audit() {
-  if (disagreements_ > kDisagreements) {
+  if (blocks_.disagreements() > kDisagreements) {
     return CmisState::rest;
   }
   for (const CmisBlock block : {CmisBlock::lower, CmisBlock::identity, CmisBlock::advertised}) {
-    if (!is_fresh(block) && (block == CmisBlock::lower || block == CmisBlock::identity || !lower_.is_flat)) {
+    if (!blocks_.is_fresh(block) && (block == CmisBlock::lower || block == CmisBlock::identity || !lower_.is_flat)) {
       return read(block);
     }
   }
@@ -163,7 +154,7 @@ CmisState CmisDriver::decide_audit() {
     return CmisState::rest;  // it has no such pages
   }
   for (const CmisBlock block : {CmisBlock::limits, CmisBlock::control, CmisBlock::tuning, CmisBlock::status}) {
-    if (!is_fresh(block)) {
+    if (!blocks_.is_fresh(block)) {
       return read(block);
     }
   }
@@ -172,13 +163,13 @@ CmisState CmisDriver::decide_audit() {
 
 /// What the target needs next, from what is known. Emission is cut before anything else is written.
 CmisState CmisDriver::decide_fire(Instant now) {
-  if (!is_cut_ && !bytes_of(CmisBlock::control).empty()) {
+  if (!is_cut_ && !blocks_[CmisBlock::control].empty()) {
     return write(CmisState::cut);
   }
-  if (bytes_of(CmisBlock::control).empty() && (!is_fresh(CmisBlock::lower) || lower_.is_flat)) {
-    return is_fresh(CmisBlock::lower) ? judge(why_never()) : read(CmisBlock::lower);  // is there such a page at all?
+  if (blocks_[CmisBlock::control].empty() && (!blocks_.is_fresh(CmisBlock::lower) || lower_.is_flat)) {
+    return blocks_.is_fresh(CmisBlock::lower) ? judge(why_never()) : read(CmisBlock::lower);  // is there such a page at all?
   }
-  if (!is_fresh(CmisBlock::control)) {
+  if (!blocks_.is_fresh(CmisBlock::control)) {
     return read(CmisBlock::control);
   }
   if (!verdict_.empty()) {
@@ -187,8 +178,8 @@ CmisState CmisDriver::decide_fire(Instant now) {
   if (!target_.front().emit && is_enabled()) {
     return write(CmisState::cut);
   }
-  if (disagreements_ > kDisagreements) {
-    return judge(format_text("what it says of itself reads otherwise each time, {} times", disagreements_));
+  if (blocks_.disagreements() > kDisagreements) {
+    return judge(format_text("what it says of itself reads otherwise each time, {} times", blocks_.disagreements()));
   }
   for (auto part :
        {&CmisDriver::decide_module, &CmisDriver::decide_tuning, &CmisDriver::decide_path, &CmisDriver::decide_light}) {
@@ -202,7 +193,7 @@ CmisState CmisDriver::decide_fire(Instant now) {
 /// Is it there, is it who it must be, can it do what is asked, and has it power?
 std::optional<CmisState> CmisDriver::decide_module(Instant now) {
   for (const CmisBlock block : {CmisBlock::lower, CmisBlock::identity, CmisBlock::advertised, CmisBlock::limits}) {
-    if (!is_fresh(block)) {
+    if (!blocks_.is_fresh(block)) {
       return read(block);
     }
     if (std::string never = why_never(); !never.empty()) {
@@ -239,7 +230,7 @@ std::optional<CmisState> CmisDriver::decide_module(Instant now) {
 /// Page 12h as wanted.
 std::optional<CmisState> CmisDriver::decide_tuning(Instant now) {
   for (const CmisBlock block : {CmisBlock::tuning, CmisBlock::status}) {
-    if (!is_fresh(block)) {
+    if (!blocks_.is_fresh(block)) {
       return read(block);
     }
   }
@@ -265,7 +256,7 @@ std::optional<CmisState> CmisDriver::decide_tuning(Instant now) {
     if (state != PathState::deactivated && state != PathState::initialised && state != PathState::activated) {
       return wait(Phase::init, now);
     }
-    make_stale({CmisBlock::flags});
+    blocks_.make_stale({CmisBlock::flags});
     return write(other_byte      ? CmisState::set_grid
                  : other_channel ? CmisState::set_channel
                  : other_fine    ? CmisState::set_fine
@@ -274,10 +265,10 @@ std::optional<CmisState> CmisDriver::decide_tuning(Instant now) {
   if (is_unproven_) {
     return read(CmisBlock::tuning);
   }
-  if (has_tuned_ && !is_fresh(CmisBlock::flags)) {
+  if (has_tuned_ && !blocks_.is_fresh(CmisBlock::flags)) {
     return read(CmisBlock::flags);
   }
-  const std::string complaint = has_tuned_ ? cmis::complaint_of(bytes_of(CmisBlock::flags).front()) : std::string{};
+  const std::string complaint = has_tuned_ ? cmis::complaint_of(blocks_[CmisBlock::flags].front()) : std::string{};
   if (!complaint.empty()) {
     return judge(format_text("12h:{} says {} after grid {}, channel {}, {} MHz beside it and {} were set",
                              cmis::kTuningFlags + profile_.lane, complaint, to_string(wanted.grid), wanted.channel, wanted.fine,
@@ -290,7 +281,7 @@ std::optional<CmisState> CmisDriver::decide_tuning(Instant now) {
 std::optional<CmisState> CmisDriver::decide_path(Instant now) {
   const PathState state = path();
   if (state == PathState::deactivated && !is_provisioned()) {
-    const unsigned code = cmis::config_status(bytes_of(CmisBlock::status), profile_.lane);
+    const unsigned code = cmis::config_status(blocks_[CmisBlock::status], profile_.lane);
     if (code == cmis::kConfigInProgress) {
       return wait(Phase::apply, now);
     }
@@ -343,8 +334,8 @@ void CmisDriver::conclude() {
     }
     return;
   }
-  if (disagreements_ > kDisagreements) {
-    give_up(format_text("what it says of itself reads otherwise each time, {} times", disagreements_));
+  if (blocks_.disagreements() > kDisagreements) {
+    give_up(format_text("what it says of itself reads otherwise each time, {} times", blocks_.disagreements()));
     return;
   }
   const bool is_broken = lower_.state == ModuleState::fault;
@@ -357,25 +348,12 @@ void CmisDriver::conclude() {
 }
 
 CmisProfile cmis_profile(const Fabric& fabric, const Device& device) {
-  LOOM_ASSERT(device.elements.size() == 1);
-  const auto* transmitter = std::get_if<Transmitter>(&fabric.element(device.elements.front()).kind);
-  LOOM_ASSERT(transmitter != nullptr);
   const DeviceProfileView keys(kCmis.model.keys, device.profile);
   CmisProfile profile;
-  profile.take(device);
-  profile.channels = transmitter->channels;
-  profile.tunable = transmitter->tunable;
-  profile.power_min = transmitter->launch_power - Db{500};  // adjustment range, unless the module has a smaller one [K]
-  profile.power_max = transmitter->launch_power + Db{300};
-  profile.retune_max = transmitter->retune_max;
-  profile.blank_max = transmitter->blank_max;
-  profile.enable_max = transmitter->enable_max;
-  profile.tunes = transmitter->tunes;
-  profile.reply_deadline = keys.duration("reply_max");
-  profile.serial = device.serial;
+  profile.take_module(fabric, device, keys);
+  profile.power_min = profile.launch_power - Db{500};  // adjustment range, unless the module has a smaller one [K]
+  profile.power_max = profile.launch_power + Db{300};
   profile.lane = static_cast<unsigned>(keys.integer("lane") - 1);
-  profile.frequency_tolerance = {keys.integer("frequency_tolerance")};
-  profile.power_tolerance = {static_cast<std::int32_t>(keys.integer("power_tolerance"))};
   return profile;
 }
 

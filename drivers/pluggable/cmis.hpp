@@ -12,29 +12,16 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/pluggable/cmis_pages.hpp"
-#include "drivers/read_back_driver.hpp"
+#include "drivers/pluggable/module_blocks.hpp"
+#include "drivers/pluggable/module_profile.hpp"
 #include "drivers/registry.hpp"
 
 namespace loom {
 
-struct CmisProfile : DeviceProfile {
-  CmisProfile() {
-    exchange = std::chrono::milliseconds{3};  // of about 60 bytes and a page select, at 400 kHz
-    grace = std::chrono::milliseconds{100};   // beyond the worst cases that the module advertises [K]
-    reply_deadline = std::chrono::milliseconds{100};
-  }
-  ChannelPlan channels;
-  bool tunable = true;
+struct CmisProfile : ModuleProfile {
   Dbm power_min{-500};
   Dbm power_max{300};
-  Duration retune_max{};  ///< as the fabric has them: what the module advertises must not exceed them
-  Duration blank_max{};
-  Duration enable_max{};
-  Tunes tunes = Tunes::dark;
-  std::string serial;                          ///< that it must say; empty: any
-  unsigned lane = 0;                           ///< media lane, from 0
-  FrequencyOffset frequency_tolerance{1'000};  ///< [K]
-  Db power_tolerance{100};                     ///< [K]
+  unsigned lane = 0;  ///< media lane, from 0
 };
 
 /// All that the module is to do.
@@ -108,9 +95,6 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   void absorb_remembered(const std::vector<std::uint8_t>& bytes);
   void absorb_write();
   void tell(Instant now);
-  bool is_fresh(CmisBlock block) const { return fresh_[static_cast<std::size_t>(block)]; }
-  void make_stale(std::initializer_list<CmisBlock> blocks);
-  const std::vector<std::uint8_t>& bytes_of(CmisBlock block) const { return bytes_[static_cast<std::size_t>(block)]; }
 
   struct Write {
     std::uint32_t offset;
@@ -131,7 +115,7 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   std::uint8_t lane_bit() const { return static_cast<std::uint8_t>(1U << profile_.lane); }
   bool is_enabled() const { return (control(cmis::kOutputDisable) & lane_bit()) == 0; }
   std::uint8_t lanes() const;
-  cmis::PathState path() const { return cmis::path_state(bytes_of(CmisBlock::status), profile_.lane); }
+  cmis::PathState path() const { return cmis::path_state(blocks_[CmisBlock::status], profile_.lane); }
   bool is_provisioned() const;
   bool is_locked() const;
   bool tells_light() const;
@@ -142,13 +126,11 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   std::optional<cmis::Limits> limits_;
   bool limits_are_damaged_ = false;
   cmis::Lower lower_;
-  std::array<std::vector<std::uint8_t>, kCmisBlocks> bytes_;
-  std::array<bool, kCmisBlocks> fresh_{};
+  ModuleBlocks<CmisBlock, kCmisBlocks> blocks_;
 
   CmisBlock asked_ = CmisBlock::lower;
   std::array<unsigned, kCmisStates> writes_{};  ///< of this fire, bounded
   unsigned failures_ = 0;                       ///< of exchanges, of this fire, bounded
-  unsigned disagreements_ = 0;                  ///< readings of what is remembered that differed, bounded
   bool is_cut_ = false;                         ///< darkness was ordered, and the order answered, since this fire began
   bool has_tuned_ = false;                      ///< since this fire began: its flags are judged
   bool is_unproven_ = false;                    ///< what was written to page 12h was not read back yet

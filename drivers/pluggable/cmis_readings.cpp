@@ -60,14 +60,14 @@ std::string limit_text(Duration limit) { return limit == kForever ? "50 minutes 
 }  // namespace
 
 std::uint8_t CmisDriver::control(unsigned byte) const {
-  const auto& bytes = bytes_of(CmisBlock::control);
+  const auto& bytes = blocks_[CmisBlock::control];
   return byte - 128 < bytes.size() ? bytes[byte - 128] : std::uint8_t{0};
 }
 
-std::uint8_t CmisDriver::lanes() const { return cmis::host_lanes(bytes_of(CmisBlock::control), profile_.lane); }
+std::uint8_t CmisDriver::lanes() const { return cmis::host_lanes(blocks_[CmisBlock::control], profile_.lane); }
 
 cmis::Tuning CmisDriver::tuning() const {
-  return cmis::read_tuning(bytes_of(CmisBlock::tuning), profile_.lane).value_or(cmis::Tuning{});
+  return cmis::read_tuning(blocks_[CmisBlock::tuning], profile_.lane).value_or(cmis::Tuning{});
 }
 
 std::optional<cmis::Choice> CmisDriver::choice() const {
@@ -151,25 +151,17 @@ Answer CmisDriver::absorb(Instant now, const BusReply& reply) {
   return Answer::understood;
 }
 
-void CmisDriver::make_stale(std::initializer_list<CmisBlock> blocks) {
-  for (const CmisBlock block : blocks) {
-    fresh_[static_cast<std::size_t>(block)] = false;
-  }
-}
-
 void CmisDriver::absorb_block(Instant now, const std::vector<std::uint8_t>& bytes) {
-  const auto index = static_cast<std::size_t>(asked_);
   if (is_remembered(asked_)) {
     absorb_remembered(bytes);
     return;
   }
-  bytes_[index] = bytes;
-  fresh_[index] = true;
+  blocks_.keep(asked_, bytes);
   if (asked_ == CmisBlock::lower) {
     const ModuleState before = lower_.state;
     lower_ = cmis::read_lower(bytes).value_or(cmis::Lower{});
     if (lower_.state != ModuleState::ready && before != lower_.state) {
-      make_stale({CmisBlock::control, CmisBlock::status, CmisBlock::tuning});  // it may have lost what it was told
+      blocks_.make_stale({CmisBlock::control, CmisBlock::status, CmisBlock::tuning});  // it may have lost what it was told
     }
   }
   is_unproven_ = is_unproven_ && asked_ != CmisBlock::tuning;
@@ -180,19 +172,13 @@ void CmisDriver::absorb_block(Instant now, const std::vector<std::uint8_t>& byte
 
 /// Believed when it reads as before. Another identity is another module: nothing that was known holds.
 void CmisDriver::absorb_remembered(const std::vector<std::uint8_t>& bytes) {
-  const auto index = static_cast<std::size_t>(asked_);
-  const bool agrees = bytes_[index] == bytes;
-  disagreements_ += agrees || bytes_[index].empty() ? 0U : 1U;
-  bytes_[index] = bytes;
-  fresh_[index] = agrees;
+  const bool agrees = blocks_.remember(asked_, bytes);
   if (asked_ == CmisBlock::identity && !agrees) {
     identity_.reset();
     advertised_.reset();
     limits_.reset();
-    bytes_[static_cast<std::size_t>(CmisBlock::advertised)].clear();
-    bytes_[static_cast<std::size_t>(CmisBlock::limits)].clear();
-    make_stale({CmisBlock::advertised, CmisBlock::limits, CmisBlock::lower, CmisBlock::control, CmisBlock::status,
-                CmisBlock::tuning, CmisBlock::flags});
+    blocks_.clear({CmisBlock::advertised, CmisBlock::limits});
+    blocks_.make_all_stale();
   }
   if (!agrees) {
     return;
@@ -214,7 +200,7 @@ void CmisDriver::absorb_write() {
   switch (state_) {
     case CmisState::cut:
       is_cut_ = true;
-      make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status});
+      blocks_.make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status});
       break;
     case CmisState::set_grid:
     case CmisState::set_channel:
@@ -222,8 +208,7 @@ void CmisDriver::absorb_write() {
     case CmisState::set_power: {
       // Kept as written, so that the next one follows at once; all of them are read back together.
       const std::size_t first = write.offset - cmis::at(Page::tuning, 128);
-      std::ranges::copy(write.values,
-                        bytes_[static_cast<std::size_t>(CmisBlock::tuning)].begin() + static_cast<std::ptrdiff_t>(first));
+      blocks_.overwrite(CmisBlock::tuning, first, write.values);
       is_unproven_ = true;
       // On its new grid the old channel may be none, which it flags: that is cleared before the new channel is set.
       has_tuned_ = has_tuned_ && state_ != CmisState::set_grid;
@@ -231,10 +216,10 @@ void CmisDriver::absorb_write() {
     }
     case CmisState::deinitialise:
     case CmisState::apply:
-      make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status});
+      blocks_.make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status});
       break;
     default:
-      make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning});
+      blocks_.make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning});
       break;
   }
 }
@@ -250,23 +235,23 @@ void CmisDriver::mark_uncertain(Instant, const BusReply& reply) {
     verdict_ = format_text("{} exchanges failed on the way, the last was {}: {}", kFailures, question(),
                            describe(reply, profile_.reply_deadline));
   }
-  make_stale({CmisBlock::identity, CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning});
+  blocks_.make_stale({CmisBlock::identity, CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning});
   is_unproven_ = false;
 }
 
-void CmisDriver::forget() { fresh_.fill(false); }
+void CmisDriver::forget() { blocks_.make_all_stale(); }
 
 void CmisDriver::tell(Instant now) {
   auto& reading = operation_.reading<TransmitterObservation>();
   operation_.observation().read_at = now;
-  const auto& status = bytes_of(CmisBlock::status);
-  if (is_fresh(CmisBlock::tuning)) {
+  const auto& status = blocks_[CmisBlock::status];
+  if (blocks_.is_fresh(CmisBlock::tuning)) {
     const cmis::Tuning has = tuning();
     reading.frequency = has.current;
     reading.locked = (has.status & (cmis::kUnlocked | cmis::kTuningNow)) == 0;
     reading.status_warning = has.status;
   }
-  if (is_fresh(CmisBlock::status)) {
+  if (blocks_.is_fresh(CmisBlock::status)) {
     const Dbm measured = cmis::power_of(word_in(status, cmis::kTxPower + 2 * profile_.lane));
     const Dbm received = cmis::power_of(word_in(status, cmis::kRxPower + 2 * profile_.lane));
     const PathState state = path();
@@ -283,7 +268,7 @@ void CmisDriver::tell(Instant now) {
 bool CmisDriver::tells_light() const { return advertised_ && advertised_->tells_tx_power; }
 
 bool CmisDriver::is_provisioned() const {
-  const auto& status = bytes_of(CmisBlock::status);
+  const auto& status = blocks_[CmisBlock::status];
   for (unsigned lane = 0; lane < cmis::kLanes; ++lane) {
     const bool is_ours = (lanes() >> lane & 1U) != 0;
     if (is_ours && (cmis::config_status(status, lane) != cmis::kConfigDone ||
@@ -305,9 +290,10 @@ std::string CmisDriver::why_never() const {
   if (lower_.is_flat) {
     return "has flat memory (byte 2.7): no page to tune it by";
   }
-  if (identity_ && !profile_.serial.empty() && identity_->serial != profile_.serial) {
-    return format_text("says serial number '{}' ({} {}), expected '{}'", identity_->serial, identity_->vendor, identity_->part,
-                       profile_.serial);
+  if (std::string stranger =
+          identity_ ? stranger_of(profile_, identity_->serial, format_text("{} {}", identity_->vendor, identity_->part)) : "";
+      !stranger.empty()) {
+    return stranger;
   }
   if (advertised_ && !advertised_->is_tunable) {
     return "is not tunable (01h:155.6 is 0)";
@@ -376,7 +362,7 @@ std::string CmisDriver::lack() const {
   if (limits_->has_power && has.power != wanted.power.centi) {
     return format_text("it is set to {}", to_string(Dbm{has.power}));
   }
-  const bool is_valid = (bytes_of(CmisBlock::status)[cmis::kOutputValid - 128] & lane_bit()) != 0;
+  const bool is_valid = (blocks_[CmisBlock::status][cmis::kOutputValid - 128] & lane_bit()) != 0;
   if (!wanted.emit) {
     return !is_enabled() && !is_valid && path() == PathState::initialised
                ? ""
@@ -389,7 +375,7 @@ std::string CmisDriver::lack() const {
     return format_text("it is at {}{}", to_string(has.current),
                        (has.status & cmis::kUnlocked) != 0 ? " and unlocked (12h:222.0)" : "");
   }
-  const Dbm measured = cmis::power_of(word_in(bytes_of(CmisBlock::status), cmis::kTxPower + 2 * profile_.lane));
+  const Dbm measured = cmis::power_of(word_in(blocks_[CmisBlock::status], cmis::kTxPower + 2 * profile_.lane));
   if (tells_light() && std::abs((measured - wanted.power).centi) > profile_.power_tolerance.centi) {
     return format_text("it emits {}, wanted {} +- {} cdB", to_string(measured), to_string(wanted.power),
                        profile_.power_tolerance.centi);
@@ -399,7 +385,8 @@ std::string CmisDriver::lack() const {
 
 /// "emits at 193.12000 THz, 20.000 GHz off 193.10000 THz, and is unlocked"; empty: it does not, or shall not.
 std::string CmisDriver::astray() const {
-  const bool is_lit = is_fresh(CmisBlock::status) && is_fresh(CmisBlock::tuning) && path() == PathState::activated;
+  const bool is_lit =
+      blocks_.is_fresh(CmisBlock::status) && blocks_.is_fresh(CmisBlock::tuning) && path() == PathState::activated;
   if (target_.empty() || !is_lit || is_locked()) {
     return {};
   }

@@ -53,21 +53,12 @@ Sff8690Driver::Sff8690Driver(SffProfile profile) : ReadBackDriver(std::move(prof
 }
 
 Result<void> Sff8690Driver::check(const Setpoint& setpoint) const {
-  const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
-  if (laser == nullptr) {
-    return fail(ErrorCode::unsupported, profile_.name + ": a laser takes laser setpoints only");
-  }
-  const Frequency wanted = centre_of(laser->slot);
-  const Frequency lowest = centre_of(profile_.channels.slot(0));
-  const Frequency highest = centre_of(profile_.channels.slot(profile_.tunable ? std::max(profile_.channels.count, 1) - 1 : 0));
-  if (wanted < lowest || wanted > highest) {
-    return fail(ErrorCode::out_of_range, format_text("{}: frequency {} is outside its band, {} to {}", profile_.name,
-                                                     to_string(wanted), to_string(lowest), to_string(highest)));
-  }
-  if (std::abs((laser->power - profile_.power).centi) > profile_.power_tolerance.centi) {
+  LOOM_TRY(check_band(profile_, setpoint));
+  const auto* laser = &std::get<TransmitterSetpoint>(setpoint);
+  if (std::abs((laser->power - profile_.launch_power).centi) > profile_.power_tolerance.centi) {
     return fail(ErrorCode::out_of_range,
                 format_text("{}: power {} asked of a module that has {} +- {} cdB", profile_.name, to_string(laser->power),
-                            to_string(profile_.power), profile_.power_tolerance.centi));
+                            to_string(profile_.launch_power), profile_.power_tolerance.centi));
   }
   if (const std::string never = why_never(); !never.empty()) {
     return fail(ErrorCode::unsupported, format_text("{}: {}", profile_.name, never));
@@ -91,15 +82,17 @@ std::vector<SffSetting> Sff8690Driver::held_by(const Setpoint& setpoint) const {
 
 void Sff8690Driver::begin() {
   writes_.fill(0);
-  failures_ = disagreements_ = 0;
+  failures_ = 0;
+  blocks_.begin();
   has_cleared_ = false;
   verdict_.clear();
   phase_ = Phase::none;
-  const bool was_cut = is_fresh(SffBlock::monitor) && !is_enabled();
+  const bool was_cut = blocks_.is_fresh(SffBlock::monitor) && !is_enabled();
   is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
-  const bool keeps_identity = operation_.is_fire() && is_fresh(SffBlock::identity);
-  const bool keeps_limits = is_fresh(SffBlock::limits);
-  fresh_ = {keeps_identity, keeps_limits, false, false, false};
+  blocks_.make_stale({SffBlock::monitor, SffBlock::tuning, SffBlock::flags});
+  if (operation_.is_audit()) {
+    blocks_.make_stale({SffBlock::identity});  // it may have been pulled and another one plugged in
+  }
 }
 
 SffState Sff8690Driver::read(SffBlock block) {
@@ -119,7 +112,7 @@ SffState Sff8690Driver::write(SffState state) {
 SffState Sff8690Driver::judge(std::string verdict) {
   verdict_ = verdict_.empty() ? std::move(verdict) : verdict_;
   const bool can_cut =
-      is_fresh(SffBlock::monitor) && is_enabled() && writes_[static_cast<std::size_t>(SffState::cut)] < kWrites;
+      blocks_.is_fresh(SffBlock::monitor) && is_enabled() && writes_[static_cast<std::size_t>(SffState::cut)] < kWrites;
   return can_cut ? write(SffState::cut) : SffState::rest;
 }
 
@@ -136,16 +129,16 @@ SffState Sff8690Driver::wait(Phase phase, Instant now) {
   }
   retry_.pause_until(
       now + std::clamp<Duration>((now - phase_since_) / 8, std::chrono::milliseconds{1}, std::chrono::milliseconds{250}));
-  fresh_[static_cast<std::size_t>(SffBlock::tuning)] = false;
+  blocks_.make_stale({SffBlock::tuning});
   return read(SffBlock::monitor);
 }
 
 SffState Sff8690Driver::decide(Instant now) {
   const bool is_audit = operation_.is_audit();
-  if (!is_cut_ && !bytes_of(SffBlock::monitor).empty()) {
+  if (!is_cut_ && !blocks_[SffBlock::monitor].empty()) {
     return write(SffState::cut);
   }
-  if (!is_fresh(SffBlock::monitor)) {
+  if (!blocks_.is_fresh(SffBlock::monitor)) {
     return read(SffBlock::monitor);
   }
   if (!verdict_.empty()) {
@@ -154,11 +147,11 @@ SffState Sff8690Driver::decide(Instant now) {
   if (!is_audit && !target_.front().emit && is_enabled()) {
     return write(SffState::cut);
   }
-  if (disagreements_ > kDisagreements) {
+  if (blocks_.disagreements() > kDisagreements) {
     return judge("what it says of itself reads otherwise each time");
   }
   for (const SffBlock block : {SffBlock::identity, SffBlock::limits, SffBlock::tuning}) {
-    if (!is_fresh(block)) {
+    if (!blocks_.is_fresh(block)) {
       return read(block);
     }
     if (std::string never = why_never(); !never.empty()) {
@@ -184,13 +177,13 @@ SffState Sff8690Driver::decide_light(Instant now) {
     if (!std::exchange(has_cleared_, true)) {
       return read(SffBlock::flags);
     }
-    fresh_[static_cast<std::size_t>(SffBlock::flags)] = false;
+    blocks_.make_stale({SffBlock::flags});
     return write(!is_calm() ? SffState::calm : SffState::tune);
   }
-  if (has_cleared_ && !is_fresh(SffBlock::flags)) {
+  if (has_cleared_ && !blocks_.is_fresh(SffBlock::flags)) {
     return read(SffBlock::flags);
   }
-  if (has_cleared_ && (bytes_of(SffBlock::flags).front() & sff::kBadChannel) != 0) {
+  if (has_cleared_ && (blocks_[SffBlock::flags].front() & sff::kBadChannel) != 0) {
     return judge(format_text("says that it has no channel for {} (A2h 02h:172.4)", to_string(centre_of(target_.front().slot))));
   }
   const bool is_dark = !is_enabled() && tx_power() <= kNoLight;
@@ -232,7 +225,7 @@ void Sff8690Driver::conclude() {
 }
 
 std::uint8_t Sff8690Driver::byte_of(SffBlock block, unsigned first, unsigned byte) const {
-  const auto& bytes = bytes_of(block);
+  const auto& bytes = blocks_[block];
   return byte - first < bytes.size() ? bytes[byte - first] : std::uint8_t{0};
 }
 
@@ -281,8 +274,8 @@ std::string Sff8690Driver::misread(const BusReply& reply) const {
 Answer Sff8690Driver::absorb(Instant now, const BusReply& reply) {
   if (state_ != SffState::read) {
     is_cut_ = is_cut_ || state_ == SffState::cut;
-    fresh_[static_cast<std::size_t>(SffBlock::monitor)] = false;
-    fresh_[static_cast<std::size_t>(SffBlock::tuning)] = false;
+    blocks_.make_stale({SffBlock::monitor});
+    blocks_.make_stale({SffBlock::tuning});
     return Answer::understood;
   }
   if (reply.bytes.size() != kBlocks[static_cast<std::size_t>(asked_)].count) {
@@ -294,18 +287,19 @@ Answer Sff8690Driver::absorb(Instant now, const BusReply& reply) {
 
 /// I2C has no checksum: what is remembered was read twice alike.
 void Sff8690Driver::absorb_block(Instant now, const std::vector<std::uint8_t>& bytes) {
-  const auto index = static_cast<std::size_t>(asked_);
   const bool is_remembered = asked_ == SffBlock::identity || asked_ == SffBlock::limits;
-  const bool agrees = !is_remembered || bytes_[index] == bytes;
-  disagreements_ += agrees || bytes_[index].empty() ? 0U : 1U;
-  bytes_[index] = bytes;
-  fresh_[index] = agrees;
+  bool agrees = true;
+  if (is_remembered) {
+    agrees = blocks_.remember(asked_, bytes);
+  } else {
+    blocks_.keep(asked_, bytes);
+  }
   if (asked_ == SffBlock::identity && !agrees) {
     identity_.reset();
     limits_.reset();
     identity_is_damaged_ = false;
-    bytes_[static_cast<std::size_t>(SffBlock::limits)].clear();
-    fresh_ = {};
+    blocks_.clear({SffBlock::limits});
+    blocks_.make_all_stale();
   } else if (asked_ == SffBlock::identity) {
     identity_ = sff::read_identity(bytes);
     identity_is_damaged_ = !identity_;
@@ -323,9 +317,9 @@ void Sff8690Driver::absorb_block(Instant now, const std::vector<std::uint8_t>& b
   operation_.observation().read_at = now;
   reading.power = tx_power();
   reading.emitting = is_enabled() || tx_power() > kNoLight;
-  reading.received = cmis::power_of(sff::word_at(bytes_of(SffBlock::monitor), sff::kMonitorFirst, sff::kRxPower));
+  reading.received = cmis::power_of(sff::word_at(blocks_[SffBlock::monitor], sff::kMonitorFirst, sff::kRxPower));
   reading.status_fatal = status() & sff::kTxFault;
-  if (is_fresh(SffBlock::tuning)) {
+  if (blocks_.is_fresh(SffBlock::tuning)) {
     reading.frequency = frequency();
     reading.status_warning = byte_of(SffBlock::tuning, sff::kTuningFirst, sff::kTuningStatus);
     reading.locked = (reading.status_warning & sff::kBusy) == 0;
@@ -337,7 +331,7 @@ void Sff8690Driver::mark_uncertain(Instant, const BusReply& reply) {
     writes_[static_cast<std::size_t>(state_)] -= 1;
     is_cut_ = is_cut_ || state_ == SffState::cut;
   }
-  fresh_ = {false, is_fresh(SffBlock::limits), false, false, false};
+  blocks_.make_stale({SffBlock::identity, SffBlock::monitor, SffBlock::tuning, SffBlock::flags});
   if (operation_.is_fire() && ++failures_ > kFailures && verdict_.empty()) {
     verdict_ = format_text("{} exchanges failed on the way, the last was {}: {}", kFailures, question(),
                            describe(reply, profile_.reply_deadline));
@@ -348,9 +342,10 @@ std::string Sff8690Driver::why_never() const {
   if (identity_is_damaged_) {
     return "A0h has a wrong checksum (bytes 63 and 95): who it is is not known";
   }
-  if (identity_ && !profile_.serial.empty() && identity_->serial != profile_.serial) {
-    return format_text("says serial number '{}' ({} {}), expected '{}'", identity_->serial, identity_->vendor, identity_->part,
-                       profile_.serial);
+  if (std::string stranger =
+          identity_ ? stranger_of(profile_, identity_->serial, format_text("{} {}", identity_->vendor, identity_->part)) : "";
+      !stranger.empty()) {
+    return stranger;
   }
   if (identity_ && (!identity_->is_tunable || !identity_->has_pages)) {
     return "is not tunable (A0h 65.6 or 64.4 is 0)";
@@ -376,11 +371,11 @@ std::string Sff8690Driver::why_not(FrequencySlot slot) const {
 }
 
 Dbm Sff8690Driver::tx_power() const {
-  return cmis::power_of(sff::word_at(bytes_of(SffBlock::monitor), sff::kMonitorFirst, sff::kTxPower));
+  return cmis::power_of(sff::word_at(blocks_[SffBlock::monitor], sff::kMonitorFirst, sff::kTxPower));
 }
 
 Frequency Sff8690Driver::frequency() const {
-  const auto& bytes = bytes_of(SffBlock::tuning);
+  const auto& bytes = blocks_[SffBlock::tuning];
   const FrequencyOffset error{static_cast<std::int16_t>(sff::word_at(bytes, sff::kTuningFirst, sff::kFrequencyError)) * 100LL};
   const std::uint16_t channel = sff::word_at(bytes, sff::kTuningFirst, sff::kChannel);
   if (!limits_ || (limits_->by_channel && channel == 0)) {
@@ -394,7 +389,7 @@ Frequency Sff8690Driver::frequency() const {
 bool Sff8690Driver::is_set() const {
   const auto [offset, values] = write_of(SffState::tune);
   const unsigned byte = offset == sff::at_a2(sff::kChannel) ? sff::kChannel : sff::kWavelength;
-  return sff::word_at(bytes_of(SffBlock::tuning), sff::kTuningFirst, byte) == (values[0] << 8 | values[1]);
+  return sff::word_at(blocks_[SffBlock::tuning], sff::kTuningFirst, byte) == (values[0] << 8 | values[1]);
 }
 
 /// Dither and self tuning are off, where the module has them.
@@ -424,9 +419,9 @@ std::string Sff8690Driver::lack() const {
   if (!is_enabled() || (status() & (sff::kDisabled | sff::kTxFault)) != 0) {
     return format_text("A2h:110 reads {:02X}h: disabled or in fault, wanted light", status());
   }
-  return std::abs((tx_power() - profile_.power).centi) <= profile_.power_tolerance.centi
+  return std::abs((tx_power() - profile_.launch_power).centi) <= profile_.power_tolerance.centi
              ? ""
-             : format_text("it emits {}, wanted {} +- {} cdB", to_string(tx_power()), to_string(profile_.power),
+             : format_text("it emits {}, wanted {} +- {} cdB", to_string(tx_power()), to_string(profile_.launch_power),
                            profile_.power_tolerance.centi);
 }
 
@@ -442,25 +437,8 @@ constexpr ProfileKey kKeys[] = {
 }  // namespace
 
 SffProfile sff_profile(const Fabric& fabric, const Device& device) {
-  LOOM_ASSERT(device.elements.size() == 1);
-  const auto* transmitter = std::get_if<Transmitter>(&fabric.element(device.elements.front()).kind);
-  LOOM_ASSERT(transmitter != nullptr);
-  const DeviceProfileView keys(kKeys, device.profile);
   SffProfile profile;
-  profile.take(device);
-  profile.exchange = std::chrono::milliseconds{3};
-  profile.grace = std::chrono::milliseconds{100};
-  profile.reply_deadline = keys.duration("reply_max");
-  profile.channels = transmitter->channels;
-  profile.tunable = transmitter->tunable;
-  profile.power = transmitter->launch_power;
-  profile.retune_max = transmitter->retune_max;
-  profile.blank_max = transmitter->blank_max;
-  profile.enable_max = transmitter->enable_max;
-  profile.tunes = transmitter->tunes;
-  profile.serial = device.serial;
-  profile.frequency_tolerance = {keys.integer("frequency_tolerance")};
-  profile.power_tolerance = {static_cast<std::int32_t>(keys.integer("power_tolerance"))};
+  profile.take_module(fabric, device, DeviceProfileView(kKeys, device.profile));
   return profile;
 }
 

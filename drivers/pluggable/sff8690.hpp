@@ -10,24 +10,15 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
+#include "drivers/pluggable/module_blocks.hpp"
+#include "drivers/pluggable/module_profile.hpp"
 #include "drivers/pluggable/sff_pages.hpp"
-#include "drivers/read_back_driver.hpp"
 #include "drivers/registry.hpp"
 
 namespace loom {
 
-struct SffProfile : DeviceProfile {
-  ChannelPlan channels;
-  bool tunable = true;
-  Dbm power{0};           ///< that it has
-  Duration retune_max{};  ///< SFF-8690 gives no time: the fabric's is the limit
-  Duration blank_max{};
-  Duration enable_max{};
-  Tunes tunes = Tunes::dark;
-  std::string serial;
-  FrequencyOffset frequency_tolerance{2'500};
-  Db power_tolerance{200};
-};
+/// SFF-8690 gives no times: the fabric's are the limit. Its power is its launch power.
+using SffProfile = ModuleProfile;
 
 struct SffSetting {
   FrequencySlot slot;
@@ -59,7 +50,7 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   Answer absorb(Instant now, const BusReply& reply) override;
   std::string misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
-  void forget() override { fresh_.fill(false); }
+  void forget() override { blocks_.make_all_stale(); }
 
   SffState decide(Instant now);
   SffState decide_light(Instant now);
@@ -68,8 +59,6 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   SffState wait(Phase phase, Instant now);
   SffState judge(std::string verdict);
   void absorb_block(Instant now, const std::vector<std::uint8_t>& bytes);
-  bool is_fresh(SffBlock block) const { return fresh_[static_cast<std::size_t>(block)]; }
-  const std::vector<std::uint8_t>& bytes_of(SffBlock block) const { return bytes_[static_cast<std::size_t>(block)]; }
   std::uint8_t byte_of(SffBlock block, unsigned first, unsigned byte) const;
   std::pair<std::uint32_t, std::vector<std::uint8_t>> write_of(SffState state) const;
   std::string why_never() const;
@@ -86,12 +75,10 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   std::optional<sff::Identity> identity_;
   std::optional<sff::Limits> limits_;
   bool identity_is_damaged_ = false;
-  std::array<std::vector<std::uint8_t>, 5> bytes_;
-  std::array<bool, 5> fresh_{};
+  ModuleBlocks<SffBlock, 5> blocks_;
   SffBlock asked_ = SffBlock::identity;
   std::array<unsigned, 7> writes_{};  ///< of this fire, bounded
   unsigned failures_ = 0;             ///< likewise
-  unsigned disagreements_ = 0;        ///< likewise
   bool is_cut_ = false;               ///< darkness was ordered since this fire began
   bool has_cleared_ = false;          ///< flags of earlier tunings were read away in this fire
   std::string verdict_;

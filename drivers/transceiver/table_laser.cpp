@@ -293,9 +293,10 @@ TableLaserProfile table_laser_profile(const Fabric& fabric, const Device& device
 
 namespace {
 
-constexpr std::array kKeys{
-    ProfileKey{"trigger", FlagKey{false},
-               "it holds the next channel ready and switches to it by a word, or by an edge at its trigger input"}};
+constexpr std::array kKeys{ProfileKey{
+    "trigger", FlagKey{false},
+    "it holds the next channel ready and switches to it by a word, or by an edge at its trigger input (triggers; no edge was "
+    "tried on hardware)"}};
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include <asio/streambuf.hpp>
 #include <asio/write.hpp>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +23,7 @@
 #include <utility>
 
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 #include "runtime/log.hpp"
 
 namespace loom {
@@ -41,17 +41,10 @@ Error bad_address(const std::string& address, ErrorCode code, const std::string&
 }
 
 Result<tcp::endpoint> endpoint_of(const std::string& address) {
-  const auto colon = address.rfind(':');
-  std::string host = colon == std::string::npos ? "" : address.substr(0, colon);
-  const std::string digits = colon == std::string::npos ? "" : address.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (host.starts_with("[") && host.ends_with("]")) {
-    host = host.substr(1, host.size() - 2);
-  }
+  const auto place = parse_host_port(address, PortZero::taken);
   asio::error_code unreadable;
-  const auto ip = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, unreadable);
-  if (unreadable || digits.empty() || problem != std::errc{} || end != digits.data() + digits.size()) {
+  const auto ip = asio::ip::make_address(!place || place->host == "localhost" ? "127.0.0.1" : place->host, unreadable);
+  if (!place || unreadable) {
     return std::unexpected(
         bad_address(address, ErrorCode::invalid_argument, "not ADDRESS:PORT with a numeric address and a port of 0 to 65535"));
   }
@@ -60,7 +53,7 @@ Result<tcp::endpoint> endpoint_of(const std::string& address) {
                                        "metrics are given to whoever asks, so only on loopback (127.0.0.1 or [::1]); what "
                                        "authenticates its readers may carry them further"));
   }
-  return tcp::endpoint(ip, port);
+  return tcp::endpoint(ip, place->port);
 }
 
 std::string response(std::string_view status, std::string_view type, std::string_view body, std::string_view more = "") {
@@ -211,10 +204,8 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& ad
   if (!bound) {
     return std::unexpected(bound.error());
   }
-  const std::string host =
-      bound->address().is_v6() ? format_text("[{}]", bound->address().to_string()) : bound->address().to_string();
-  return std::unique_ptr<MetricsServer>(
-      new MetricsServer(std::move(core), format_text("http://{}:{}/metrics", host, bound->port())));
+  const HostPort place{bound->address().to_string(), bound->port()};
+  return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(core), format_text("http://{}/metrics", to_string(place))));
 }
 
 Result<std::unique_ptr<MetricsServer>> serve_if_wanted(const std::string& address, const Metrics& metrics, Post to_loop,

@@ -2,6 +2,7 @@
 #include "runtime/state/host_peers.hpp"
 
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 
@@ -20,15 +21,14 @@ std::string listening_endpoint(const Scenario& scenario, std::uint32_t process) 
     return "tcp://127.0.0.1:*";
   }
   const ScenarioHost& host = scenario.agents.hosts[process];
-  const bool is_ipv4 = host.address.find_first_not_of("0123456789.") == std::string::npos;
-  return format_text("tcp://{}:{}", is_ipv4 ? host.address : "*", host.port);
+  return format_text("tcp://{}:{}", is_address(host.address) ? bracketed(host.address) : "*", host.port);
 }
 
 std::string announced_endpoint(const Scenario& scenario, std::uint32_t process, const std::string& bound) {
   if (scenario.agents.hosts.empty()) {
     return {};
   }
-  return format_text("tcp://{}{}", scenario.agents.hosts[process].address, bound.substr(bound.rfind(':')));
+  return format_text("tcp://{}{}", bracketed(scenario.agents.hosts[process].address), bound.substr(bound.rfind(':')));
 }
 
 void HostPeers::learn(const std::vector<PeerAddress>& peers) {

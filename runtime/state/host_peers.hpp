@@ -18,7 +18,7 @@ namespace loom {
 /// invalid_argument.
 Result<LoopClock> choose_clock(std::string_view word, const Scenario& scenario);
 
-/// Where a host's agents bind: its address where that is an IPv4 address, else every interface. Without hosts: loopback.
+/// Where a host's agents bind: its address where that is an IP address, else every interface. Without hosts: loopback.
 std::string listening_endpoint(const Scenario& scenario, std::uint32_t process);
 /// As the others reach what was bound at `bound`; empty: they need not be told, files of the state folder do.
 std::string announced_endpoint(const Scenario& scenario, std::uint32_t process, const std::string& bound);

@@ -147,7 +147,7 @@ Result<std::shared_ptr<LoopSocket>> AgentTransport::Core::dial() {
     if (!watch_) {
       LOOM_TRY(watch(socket));
     }
-    socket.connect(options_.endpoint);
+    connect_to(socket, options_.endpoint);
     return std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
     if (watch_) {

@@ -49,7 +49,7 @@ class Asking {
       socket.set(zmq::sockopt::curve_publickey, keys_.public_key);
       socket.set(zmq::sockopt::curve_secretkey, keys_.secret_key);
       if (!process.endpoint.empty()) {
-        socket.connect(process.endpoint);
+        connect_to(socket, process.endpoint);
       }
       sockets_.push_back(std::move(socket));
       ask_at_.push_back(Clock::now());

@@ -15,6 +15,7 @@
 #include "proto/codec.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/keys/authenticator.hpp"
+#include "runtime/zmq/listening_socket.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/peer/peer_socket.hpp"
 #include "runtime/zmq/refusal_sums.hpp"
@@ -145,14 +146,17 @@ Result<void> ControllerTransport::Core::open() {
     set_common_options(socket);
     set_listener_options(socket);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options_.frame_bytes_max));
-    socket.set(zmq::sockopt::backlog, 4'096);
     socket.set(zmq::sockopt::curve_server, true);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket.set(zmq::sockopt::zap_domain, kZapDomain);
     for (const std::string& endpoint : options_.endpoints) {
       at = endpoint;
-      socket.bind(endpoint);
-      endpoints.push_back(socket.get(zmq::sockopt::last_endpoint));
+      auto listener = ListeningSocket::open(endpoint);
+      if (!listener) {
+        return std::unexpected(listener.error());
+      }
+      LOOM_TRY(listener->lend_to(socket));
+      endpoints.push_back(listener->endpoint());
     }
     socket_ = std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {

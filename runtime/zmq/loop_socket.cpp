@@ -12,7 +12,6 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
-namespace {}  // namespace
 
 std::unexpected<Error> zmq_failure(ErrorCode code, const std::string& what, int error) {
   return fail(code, format_text("{}: {}", what, zmq_strerror(error)));

@@ -56,7 +56,7 @@ class OperatorClient::Core {
     socket_.set(zmq::sockopt::curve_serverkey, options_.controller_key);
     socket_.set(zmq::sockopt::curve_publickey, options_.keys.public_key);
     socket_.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
-    socket_.connect(options_.endpoint);
+    connect_to(socket_, options_.endpoint);
   }
   bool is_accepted() { return wait(ZMQ_POLLOUT, Clock::now() + options_.connect_timeout); }
 

@@ -1,7 +1,11 @@
 // What every ZeroMQ socket of Lightloom is set to, and why. No keys here.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <zmq.hpp>
+
+#include "core/text/host_port.hpp"
 
 namespace loom {
 
@@ -31,6 +35,16 @@ inline void set_common_options(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::heartbeat_timeout, 1'000);
   socket.set(zmq::sockopt::heartbeat_ttl, 1'000);
   socket.set(zmq::sockopt::handshake_ivl, 10'000);  // 1024 CURVE handshakes at once take about a second
+}
+
+/// Over IPv6 unless the endpoint says an IPv4 address or `localhost`. A name is resolved each time that it is dialled: to its
+/// IPv6 address if it has one, else to its IPv4 address. Throws zmq::error_t.
+inline void connect_to(zmq::socket_t& socket, const std::string& endpoint) {
+  constexpr std::string_view kScheme = "tcp://";
+  const std::string_view place = std::string_view(endpoint).substr(endpoint.starts_with(kScheme) ? kScheme.size() : 0);
+  const std::string_view host = place.substr(0, place.rfind(':'));
+  socket.set(zmq::sockopt::ipv6, !is_ipv4(host) && host != "localhost");
+  socket.connect(endpoint);
 }
 
 }  // namespace loom

@@ -64,6 +64,14 @@ struct SimDeviceOptions {
   bool keep_actuations = false;  ///< for tests; grows without end
 };
 
+/// The trigger input of a simulated device that has one.
+class EdgeInput {
+ public:
+  virtual ~EdgeInput() = default;
+  /// It takes over what it holds ready.
+  virtual void edge(Instant at) = 0;
+};
+
 class SimulatedDevice {
  public:
   SimulatedDevice(DeviceId device, const SimDeviceOptions& options);

@@ -164,6 +164,13 @@ BusReply TableLaserModel::write(Instant now, Instant at, const Registers& regist
   return {};
 }
 
+/// As the word at Register::trigger, without the wire.
+void TableLaserModel::edge(Instant at) {
+  if (has_trigger_ && live_.next[1] != 0 && !has_fault(DeviceFaultKind::stick, at) && !has_fault(DeviceFaultKind::reboot, at)) {
+    take(at, at, std::array(live_.next));
+  }
+}
+
 /// What waited is dropped when it is taken, and when the gate is ordered shut.
 void TableLaserModel::take(Instant now, Instant at, std::span<const std::uint16_t> words) {
   go(at, words[0] == 1, words[1]);

@@ -13,10 +13,11 @@ namespace loom {
 /// A tunable laser that is set by an index into its table. Powers up dark, on no channel. It keeps its gate shut while its
 /// currents move; shutting and opening it take their time after the answer. With a trigger (its profile) it holds what comes
 /// next.
-class TableLaserModel final : public SimulatedDevice {
+class TableLaserModel final : public SimulatedDevice, public EdgeInput {
  public:
   TableLaserModel(const Device& device, const Transmitter& transmitter, const SimDeviceOptions& options);
   OpticalState light(Instant at) const override;
+  void edge(Instant at) override;
   bool only_darkens(const Actuation& write) const override {
     return write.address == static_cast<std::uint32_t>(table_laser::Register::gate) && write.value == 0;
   }

@@ -8,7 +8,9 @@ namespace loom {
 void add_common_options(CLI::App& app, EmulatorOptions& options, std::uint16_t usual_port) {
   options.port = usual_port;
   auto* port = app.add_option("--port", options.port, "TCP port; 0 takes any free one")->capture_default_str();
-  auto* bind = app.add_option("--bind", options.bind, "IP address to listen on")->capture_default_str();
+  auto* bind = app.add_option("--bind", options.bind,
+                              "IP address to listen on: 127.0.0.1, ::1, or :: for every interface of both families")
+                   ->capture_default_str();
   auto* pty = app.add_flag("--pty", options.pty, "a pseudo terminal instead of TCP, as a serial line would be");
   pty->excludes(port)->excludes(bind);
   app.add_option("--link", options.link, "a symbolic link that is made to the terminal and goes with it")->needs(pty);

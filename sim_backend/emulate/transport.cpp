@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 namespace {
@@ -39,14 +41,19 @@ Result<void> make_link(const std::string& target, const std::string& link) {
 
 Result<void> listen_on(asio::ip::tcp::acceptor& acceptor, const EmulatorOptions& options) {
   std::error_code error;
-  const auto address = asio::ip::make_address(options.bind, error);
+  const auto host = parse_host(options.bind);
+  const auto address = asio::ip::make_address(host ? *host : options.bind, error);
   if (error) {
-    return fail(ErrorCode::invalid_argument, format_text("'{}' is no IP address", options.bind));
+    return fail(ErrorCode::invalid_argument,
+                format_text("--bind '{}' is no IP address, as 127.0.0.1 and ::1 are", options.bind));
   }
   const asio::ip::tcp::endpoint place(address, options.port);
   acceptor.open(place.protocol(), error);
   if (!error) {
     acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  }
+  if (!error && address.is_v6()) {
+    acceptor.set_option(asio::ip::v6_only(false), error);  // :: is every interface of both families, whatever sysctl says
   }
   if (!error) {
     acceptor.bind(place, error);
@@ -55,7 +62,8 @@ Result<void> listen_on(asio::ip::tcp::acceptor& acceptor, const EmulatorOptions&
     acceptor.listen(kBacklog, error);
   }
   if (error) {
-    return fail(ErrorCode::conflict, format_text("cannot listen on {}:{}: {}", options.bind, options.port, error.message()));
+    return fail(ErrorCode::conflict, format_text("cannot listen on {}: {}",
+                                                 to_string(HostPort{address.to_string(), options.port}), error.message()));
   }
   return {};
 }

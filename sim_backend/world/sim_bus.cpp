@@ -116,6 +116,14 @@ void SimBus::inject(DeviceId device, const DeviceFault& fault) {
   collect_light(*models_[device.value]);
 }
 
+void SimBus::edge(DeviceId device, Instant at) {
+  LOOM_ASSERT(has_model(device));
+  if (auto* input = dynamic_cast<EdgeInput*>(models_[device.value].get())) {
+    input->edge(at);
+    collect_light(*models_[device.value]);
+  }
+}
+
 void SimBus::note_power_cycle(DeviceId device) {
   unread_[device.value] = true;
   ++lanes_[fabric_->device(device).bus.value].connection;

@@ -45,6 +45,8 @@ class SimBus final : public RegisterSeam {
   /// Every change so far; empty unless keep_light_log.
   std::span<const OpticalChange> light_log() const { return light_log_; }
   bool has_model(DeviceId device) const { return models_[device.value] != nullptr; }
+  /// An edge reaches the device's trigger input. Precondition: has_model(device).
+  void edge(DeviceId device, Instant at);
   /// Precondition: has_model(device).
   void inject(DeviceId device, const DeviceFault& fault);
   SimulatedDevice& model(DeviceId device) { return *models_[device.value]; }

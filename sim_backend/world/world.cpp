@@ -83,6 +83,8 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
     const auto changed = light_->apply(change);
     checker_->judge(loop_.now(), changed);
   });
+  triggers_ = std::make_unique<SimTriggers>(loop_, *bus_, *fabric_, scenario.triggers, options.seed);
+  trigger_lines_ = scenario.triggers;
   bus_->look_through([this](ElementId receiver) { return arriving_at(*light_, receiver); });
   make_places();
   make_troubled_hosts(scenario);
@@ -159,6 +161,7 @@ void World::make_agent(NodeId node) {
   options.fabric = fabric_;
   options.software = "sim";
   options.identity = identity_;
+  options.edges = edge_lines_of(*fabric_, trigger_lines_, node);
   options.heartbeat_interval = timings_.beat_interval;
   options.report_interval = timings_.report_interval;
   options.audit_interval = audit_interval(timings_, fabric_->devices_of_agent[node.value].size());
@@ -168,7 +171,7 @@ void World::make_agent(NodeId node) {
   }
   agent.machine = std::make_unique<Agent>(options, std::move(drivers));
   HostSeams seams = seams_of(agent.place);
-  seams.registers = agent.place.trouble ? &agent.place.trouble->over(*bus_) : bus_.get();
+  seams.registers = agent.place.trouble ? &agent.place.trouble->over(*triggers_) : triggers_.get();
   if (!agent.training) {
     agent.training = std::make_unique<TrainingProcess>(
         loop_, habits_, Random::of_part(options_.seed, kTrainingPart + node.value), [this, node](TrainingReady ready) {

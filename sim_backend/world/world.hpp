@@ -18,6 +18,7 @@
 #include "sim_backend/judge/fault_excuse.hpp"
 #include "sim_backend/judge/light_checker.hpp"
 #include "sim_backend/judge/run_account.hpp"
+#include "sim_backend/sim_triggers.hpp"
 #include "sim_backend/traffic_source.hpp"
 #include "sim_backend/training/training_process.hpp"
 #include "sim_backend/world/fault_notices.hpp"
@@ -192,6 +193,8 @@ class World {
   Random boot_random_;
   std::unique_ptr<SimNetwork> network_;
   std::unique_ptr<SimBus> bus_;
+  std::unique_ptr<SimTriggers> triggers_;  ///< before it
+  std::vector<TriggerLine> trigger_lines_;
   std::unique_ptr<LightModel> light_;
   std::unique_ptr<LightChecker> checker_;
   Place controller_machine_;

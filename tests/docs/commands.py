@@ -8,6 +8,7 @@ A comment above a block says how it is run:
     <!-- runs: in a folder of its own -->    LIGHTLOOM_STATE is an empty folder
     <!-- runs: on the emulated testbed -->   bench.yaml and inventory.yaml are there, and an emulator of every device in them
     <!-- runs: with data -->                 only where public data is present (LOOM_DATA, or shared/data beside the tree)
+    <!-- runs: where it is installed -->     only where every program of the block is on PATH
     <!-- runs: slow -->                      only with --slow, which runs nothing else
     <!-- runs: exit N, REASON -->            each command ends with this code
     <!-- runs: no, REASON -->                never
@@ -29,7 +30,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^\s*```(\w*)\s*$")
 MARK = re.compile(r"^\s*<!-- runs: (.*?) -->\s*$")
 OURS = re.compile(r"^(?:\$ )?(?:loom|lightloomd|lightloom-\w+|\./dev|build/release/\S+)(?: |$)")
-MARKS = re.compile(r"in a lab|in a folder of its own|on the emulated testbed|with data|slow|exit (\d+), .+|no, .+")
+MARKS = re.compile(r"in a lab|in a folder of its own|on the emulated testbed|with data|where it is installed|slow|exit (\d+), .+|no, .+")
 LINE_S, SLOW_LINE_S = 120, 900
 LAB = "configs/scenarios/first_light.yaml"
 # The testbed of docs/bring_up.md: four lasers, four heater banks, two WSS, each an emulator with a serial number of its own.
@@ -288,6 +289,9 @@ def main():
                            "slow: --slow runs it" if mark == "slow" else "not slow")
                 if mark == "with data" and not scratch.data:
                     why_not = "public data is absent (LOOM_DATA)"
+                absent = [text.split()[0] for _, text in block.commands if not shutil.which(text.split()[0])]
+                if mark == "where it is installed" and absent:
+                    why_not = f"{absent[0]} is not installed"
                 if why_not:
                     counts["marked"] += len(block.commands) if why_not != "not slow" else 0
                     if not asked.slow:

@@ -10,6 +10,7 @@ loom_test(bus_test
     ${CMAKE_CURRENT_LIST_DIR}/waveshaper/http_text_test.cpp
   LINKS loom_bus)
 
+loom_test(trigger_output_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/lasers/trigger_output_test.cpp LINKS loom_bus loom_config loom_runtime)
 loom_test(contact_input_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/contact_input_test.cpp LINKS loom_bus loom_config)
 target_compile_definitions(contact_input_test PRIVATE LOOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/config/contact_endpoint.hpp"
+#include "core/config/endpoints/contact_endpoint.hpp"
 #include "drivers/bus/contact_input.hpp"
 #include "drivers/bus/gpio_contact.hpp"
 #include "tests/drivers/discrete_input_server.hpp"

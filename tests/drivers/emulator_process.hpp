@@ -10,17 +10,21 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "core/text/host_port.hpp"
 
 namespace loom {
 
 class EmulatorProcess {
  public:
-  explicit EmulatorProcess(std::vector<std::string> options = {}, const char* kind = "heater")
-      : scheme_(std::string(kind) == "heater" ? "modbus-tcp://" : "tcp://") {
+  /// `host`: where it listens, and where endpoint() says that it is.
+  explicit EmulatorProcess(std::vector<std::string> options = {}, const char* kind = "heater", std::string host = "127.0.0.1")
+      : scheme_(std::string(kind) == "heater" ? "modbus-tcp://" : "tcp://"), host_(std::move(host)) {
     std::array<int, 2> out{};
     REQUIRE(pipe(out.data()) == 0);
-    std::vector<std::string> words{LOOM_EMULATE_PROGRAM, kind, "--port", "0"};
+    std::vector<std::string> words{LOOM_EMULATE_PROGRAM, kind, "--port", "0", "--bind", host_};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<char*> arguments;
     for (std::string& word : words) {
@@ -53,10 +57,11 @@ class EmulatorProcess {
     }
   }
   void power_cycle() const { kill(process_, SIGHUP); }
-  std::string endpoint() const { return scheme_ + "127.0.0.1:" + std::to_string(port_); }
+  std::string endpoint() const { return scheme_ + to_string(HostPort{host_, static_cast<std::uint16_t>(port_)}); }
 
  private:
   std::string scheme_;
+  std::string host_;
   pid_t process_ = -1;
   unsigned port_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "runtime/lanes.hpp"
 #include "runtime/loop.hpp"
 #include "tests/drivers/emulator_process.hpp"
+#include "tests/skip.hpp"
 
 namespace loom {
 namespace {
@@ -53,6 +55,25 @@ TEST_CASE("reads_back_what_it_wrote_to_a_heater_bank") {
   CHECK(reply.words == Words{0, 0, 1234, 5000, 6000, 10000, 0, 0});
   CHECK(bus->execute(read(0x8000, 1)).words == Words{0x0064});
   CHECK(bus->execute(read(0x4000, 1)).words == Words{1});
+}
+
+TEST_CASE("a_heater_bank_is_reached_over_ipv6_and_over_both_families_at_every_interface") {
+  if (!std::filesystem::exists("/proc/net/if_inet6")) {
+    testing::skip("this kernel has no IPv6");
+    return;
+  }
+  const EmulatorProcess emulator({}, "heater", "::1");
+  CHECK(emulator.endpoint().starts_with("modbus-tcp://[::1]:"));
+  CHECK(bus_to(emulator)->execute(write(2, {1234})).status == BusStatus::ok);
+  CHECK(bus_to(emulator)->execute(read(2, 1)).words == Words{1234});
+  const EmulatorProcess everywhere({}, "heater", "::");
+  const std::string port = everywhere.endpoint().substr(everywhere.endpoint().rfind(':'));
+  for (const char* host : {"[::1]", "127.0.0.1", "localhost"}) {
+    INFO(host);
+    auto bus = make_bus("modbus-tcp://" + std::string(host) + port);
+    REQUIRE(bus.has_value());
+    CHECK((*bus)->execute(read(0, 1)).status == BusStatus::ok);
+  }
 }
 
 TEST_CASE("names_the_exception_of_a_lawless_request") {

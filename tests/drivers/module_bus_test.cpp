@@ -50,11 +50,13 @@ class FakeModule final : public I2cPort {
   int trouble = 0;       ///< of every transfer
   int open_trouble = 0;  ///< of opening
   int selections = 0;
+  int transfers = 0;
   std::vector<std::vector<std::uint8_t>> written;
 
   int open(const std::string&) override { return open_trouble; }
   void close() override {}
   int transfer(std::span<I2cMessage> messages, Duration) override {
+    ++transfers;
     if (trouble != 0) {
       return trouble;
     }
@@ -211,6 +213,41 @@ TEST_CASE("an_sfp_has_its_pages_at_the_second_address") {
   CHECK(rig.module->lower[0x50][kPageSelect] == 0);
 }
 
+/// check_lines refuses these before an agent starts (config_test); the bus refuses them whoever asks.
+TEST_CASE("addresses_that_are_reserved_reach_no_wire_and_those_beside_them_do") {
+  I2cRig rig;
+  const auto at = [&](std::uint16_t address, PageLayout layout = kOne) {
+    Transaction transaction = reading(0, 1, layout);
+    transaction.bus_address = address;
+    return rig.bus->execute(transaction);
+  };
+  for (const int address : {0x00, 0x01, 0x02, 0x78, 0x7F, 0x80}) {
+    INFO(address);
+    CHECK(at(static_cast<std::uint16_t>(address)).status == BusStatus::exception);
+  }
+  CHECK(rig.module->transfers == 0);
+  CHECK(at(0x03).status == BusStatus::nack);  // nobody there
+  CHECK(at(0x77).status == BusStatus::nack);
+  CHECK(rig.module->transfers == 2);
+  Transaction diagnostics = reading(offset_of(kTwo, {true, 0, 0}), 1, kTwo);  // an SFP's second address would be reserved
+  diagnostics.bus_address = 0x77;
+  CHECK_THAT(rig.bus->execute(diagnostics).cause, Catch::Contains("120 is no I2C address"));
+  CHECK(rig.module->transfers == 2);
+}
+
+TEST_CASE("modules_at_addresses_of_their_own_share_an_adapter_and_no_page") {
+  I2cRig rig;
+  const auto at = [](std::uint16_t address, Transaction transaction) {
+    transaction.bus_address = address;
+    return transaction;
+  };
+  CHECK(rig.bus->execute(at(0x50, writing(2440, {7}))).status == BusStatus::ok);
+  CHECK(rig.bus->execute(at(0x51, reading(offset_of(kOne, {false, 2, 128}), 1))).bytes == std::vector<std::uint8_t>{2});
+  CHECK(rig.module->lower[0x50][kPageSelect] == 0x12);
+  CHECK(rig.module->lower[0x51][kPageSelect] == 2);
+  CHECK(rig.bus->execute(at(0x50, reading(2440, 1))).bytes == std::vector<std::uint8_t>{7});
+}
+
 TEST_CASE("what_lies_in_no_page_or_at_no_address_never_reaches_the_wire") {
   I2cRig rig;
   CHECK(rig.bus->execute(reading(120, 16)).exception == 2);  // would wrap around at the end of the lower memory
@@ -219,6 +256,7 @@ TEST_CASE("what_lies_in_no_page_or_at_no_address_never_reaches_the_wire") {
   Transaction elsewhere = reading(0, 1);
   elsewhere.bus_address = 1;
   CHECK_THAT(rig.bus->execute(elsewhere).cause, Catch::Contains("1 is no I2C address, expected 3 to 119"));
+  CHECK(rig.module->transfers == 0);
   Transaction frame = reading(0, 1);
   frame.order = Frame{{1, 2}, 2, {}};
   CHECK(rig.bus->execute(frame).exception == 1);

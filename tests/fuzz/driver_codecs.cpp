@@ -9,6 +9,7 @@
 #include "drivers/ocs/tl1_dialect.hpp"
 #include "drivers/pluggable/cmis_pages.hpp"
 #include "drivers/pluggable/sff_pages.hpp"
+#include "drivers/scpi_identity.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/itla_facts.hpp"
 #include "drivers/transceiver/itla_frame.hpp"

@@ -9,6 +9,7 @@
 #include "drivers/monitor/photodiode_bank.hpp"
 #include "drivers/monitor/scpi_meter.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "drivers/scpi_identity.hpp"
 #include "sim_backend/devices/scpi_meter_model.hpp"
 
 namespace loom::fuzz {
@@ -32,7 +33,7 @@ void check_reading(const MeterReading& reading) {
 }  // namespace
 
 void check_meter_line(std::string_view line) {
-  if (const auto identity = scpi::read_who(line)) {
+  if (const auto identity = scpi::read_identity(line)) {
     LOOM_ASSERT(identity->serial.size() <= line.size());
   }
   const auto list = scpi::read_numbers(line, 64);

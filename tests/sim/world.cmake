@@ -26,6 +26,7 @@ loom_test(drift_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/drift_test.cpp ${CMAKE_CURRENT_LIST_DIR}/adopt_test.cpp
           ${CMAKE_CURRENT_LIST_DIR}/agent_life_test.cpp
   LINKS loom_sim_world)
+loom_test(edges_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/edges_world_test.cpp LINKS loom_sim_world)
 loom_test(monitors_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/monitors_world_test.cpp LINKS loom_sim_world)
 loom_test(replay_light_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/replay_light_test.cpp LINKS loom_sim_world loom_predict loom_workload)
 

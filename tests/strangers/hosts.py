@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""hosts.py FOLDER: one agent process a host, each host a network namespace with an address of its own, keys by bundle alone.
+"""hosts.py FOLDER [ipv6]: one agent process a host, each host a network namespace with an address of its own, keys by bundle alone.
 
 Five namespaces: four hosts (the controller's and three with agents) and the switch between them. All of them, their addresses and
-links are this judge's own, and go with it. Skips where namespaces may not be made (ip netns add).
+links are this judge's own, and go with it. Skips where namespaces may not be made (ip netns add), and with `ipv6` where the
+kernel has none. Over IPv6 one host turns its keys as well, and keeps its port.
 """
 import json
 import os
@@ -18,7 +19,9 @@ import lab as laboratory
 import peer
 from lab import wait_until
 
-HOSTS = {"head": "10.77.0.1", "rack-a": "10.77.0.11", "rack-b": "10.77.0.12", "rack-c": "10.77.0.13"}
+IS_IPV6 = "ipv6" in sys.argv[2:]
+HOSTS = {host: f"fd77::{end}" if IS_IPV6 else f"10.77.0.{end}"
+         for host, end in {"head": 1, "rack-a": 11, "rack-b": 12, "rack-c": 13}.items()}
 NODES = {"rack-a": "[0]", "rack-b": "1-2", "rack-c": "3"}
 DEAD_S = 20           # patience, of a machine that does other work as well
 LIT_S = 40
@@ -45,6 +48,11 @@ class Network:
             self.made.append("switch")
         return probe.returncode == 0
 
+    def has_ipv6(self):
+        probe = subprocess.run(["ip", "-n", self.namespace("switch"), "addr", "add", "fd77::ff/64", "dev", "lo"],
+                               capture_output=True, text=True)
+        return probe.returncode == 0
+
     def make(self):
         self.ip("link", "add", "br0", "type", "bridge", within="switch")
         self.ip("link", "set", "br0", "up", within="switch")
@@ -54,7 +62,8 @@ class Network:
             self.ip("link", "add", "eth0", "type", "veth", "peer", "name", f"port{number}", "netns", self.namespace("switch"),
                     within=host)
             self.ip("link", "set", f"port{number}", "master", "br0", "up", within="switch")
-            self.ip("addr", "add", f"{address}/24", "dev", "eth0", within=host)
+            # Nobody else has these addresses: without nodad one could not be bound for a second or two.
+            self.ip("addr", "add", *([f"{address}/64", "nodad"] if IS_IPV6 else [f"{address}/24"]), "dev", "eth0", within=host)
             self.ip("link", "set", "lo", "up", within=host)
             self.ip("link", "set", "eth0", "up", within=host)
 
@@ -87,10 +96,11 @@ class Site:
         place = self.folder / host
         place.mkdir(exist_ok=True)
         (place / "fabric.yaml").write_text(FABRIC.format(channels=channels))
-        hosts = "".join(f"  {name}: {{address: {HOSTS[name]}, nodes: {nodes}}}\n" for name, nodes in NODES.items())
+        hosts = "".join(f"  {name}: {{address: \"{HOSTS[name]}\", nodes: {nodes}}}\n" for name, nodes in NODES.items())
+        head = f"[{HOSTS['head']}]" if IS_IPV6 else HOSTS["head"]
         (place / "scenario.yaml").write_text(
             "schema_version: 1\nkind: scenario\nname: hosts\nmode: soft\nmodes: [soft, sim]\nfabric: fabric.yaml\n"
-            f"controller: {{listen: \"tcp://{HOSTS['head']}:7601\"}}\nhosts:\n{hosts}")
+            f"controller: {{listen: \"tcp://{head}:7601\"}}\nhosts:\n{hosts}")
 
     def state(self, host):
         return self.folder / host / "state"
@@ -228,6 +238,28 @@ def judge_light(ledger, site):
                    f"{site.iterations()} iterations")
 
 
+def judge_rotation(ledger, site):
+    """rack-a gets a new pair while its light is on; who finds it finds it where it was."""
+    where = site.state("head") / "agents-0.address"
+    before = where.read_text()
+    rotated = site.loom("keys", "rotate", "agents-0", timeout=60)  # it waits for a host that has no bundle yet, and says so
+    ledger.promise("a host's keys are turned at the controller, and its light stays",
+                   "the others' process has not taken it over" in rotated.stderr and "Their light stays" in rotated.stderr,
+                   rotated.stderr.strip()[-300:])
+    for host in NODES:
+        site.bundle(host).unlink()
+        site.loom("keys", "bundle", host, "-o", site.bundle(host))
+        site.running[host].send_signal(signal.SIGHUP)
+    taken = wait_until(lambda: "key files of host rack-a are in" in site.log("rack-a").split("instants are of", 1)[-1], 10)
+    ledger.promise("a SIGHUP has a host take the bundle that was put there", taken, site.log("rack-a")[-300:])
+    live = wait_until(lambda: site.sessions() == ["live"] * 4, DEAD_S, 0.1)
+    ledger.promise("it is live with its new pair", live, site.sessions())
+    ledger.promise("and listens where it did", where.read_text() == before, f"{before.strip()} then {where.read_text().strip()}")
+    iterations = site.iterations()
+    on = wait_until(lambda: site.iterations() > iterations, LIT_S, 0.2)
+    ledger.promise("the job goes on over links that it keeps", on, f"{iterations} iterations, {site.iterations()} now")
+
+
 def judge_cut(ledger, site):
     site.network.cut("rack-c", True)
     begun = time.monotonic()
@@ -249,13 +281,20 @@ def judge(ledger, programs):
     if not network.may_be_made():
         print("skip: network namespaces may not be made here (ip netns add)")
         sys.exit(peer.SKIP)
+    if IS_IPV6 and not network.has_ipv6():
+        network.remove()
+        print("skip: this kernel has no IPv6 (ip addr add fd77::ff/64)")
+        sys.exit(peer.SKIP)
     site = Site(programs, network)
     try:
         network.make()
         judge_bundles(ledger, site)
         judge_clock(ledger, site)
-        judge_mismatches(ledger, site)
+        if not IS_IPV6:
+            judge_mismatches(ledger, site)
         judge_light(ledger, site)
+        if IS_IPV6:
+            judge_rotation(ledger, site)
         judge_cut(ledger, site)
     finally:
         site.end()

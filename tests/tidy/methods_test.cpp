@@ -22,10 +22,10 @@ constexpr std::size_t kMethods = 25;
 /// Over the limit when the limit came. Struck when a class is within it; never raised.
 const std::map<std::string, std::size_t>& ceilings() {
   static const std::map<std::string, std::size_t> kCeilings{
-      {"Agent", 36},         {"AgentCommit", 46},     {"CmisDriver", 49},   {"Sff8690Driver", 34},  {"GrantPlane", 39},
+      {"Agent", 36},         {"AgentCommit", 46},     {"CmisDriver", 46},   {"Sff8690Driver", 32},  {"GrantPlane", 39},
       {"ItlaDriver", 36},    {"LcosWssDriver", 31},   {"LightChecker", 41}, {"LightModel", 32},     {"MaxMin", 27},
       {"OddlScheduler", 29}, {"PeerLinks::Core", 33}, {"Predictor", 70},    {"ReadBackDriver", 27}, {"ReceiverArbiter", 30},
-      {"OcsDriver", 45},     {"SimulatedDevice", 26}, {"StreamSender", 40}, {"Transfers", 31},      {"World", 75},
+      {"OcsDriver", 39},     {"SimulatedDevice", 26}, {"StreamSender", 40}, {"Transfers", 31},      {"World", 75},
       {"YamlMap", 28},
   };
   return kCeilings;

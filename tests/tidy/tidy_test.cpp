@@ -176,9 +176,9 @@ TEST_CASE("no model of device is named where every device is served") {
   static const std::regex kNamed{"itla|cmis|polatis|finisar|scpi|lcos|flexgrid|heater_bank|modbus", std::regex::icase};
   static const std::vector<std::string> kServing{"core/", "agents/", "controller/", "runtime/", "proto/", "cli/"};
   // A fabric may say what its lasers are, and an endpoint is opened by the name of its bus, which is no device's.
-  static const std::vector<std::string> kMay{"controller/architectures/",     "core/config/bus_lines.",
-                                             "core/config/contact_endpoint.", "core/config/fabric_file.",
-                                             "core/fabric/device_model.",     "cli/discover/"};
+  static const std::vector<std::string> kMay{
+      "controller/architectures/", "core/config/endpoints/bus_lines.", "core/config/endpoints/contact_endpoint.",
+      "core/config/fabric_file.",  "core/fabric/device_model.",        "cli/discover/"};
   const auto lies_in = [](const std::string& path, const std::vector<std::string>& rooms) {
     return std::ranges::any_of(rooms, [&](const std::string& room) { return path.starts_with(room); });
   };

@@ -140,7 +140,8 @@ void FabricCommit::set_deadline(Instant now) {
           std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
       break;
     case CommitState::relighting:
-      relight_at_ = has_timeline_ ? now + everybody_receives : now;  // static light needs no common start
+      // Light that stands needs no common start, unless edges give it one.
+      relight_at_ = has_timeline_ || timings_.common_start ? now + everybody_receives : now;
       deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
       break;
     case CommitState::moving:

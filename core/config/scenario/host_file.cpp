@@ -9,6 +9,7 @@
 
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 namespace {
@@ -34,13 +35,6 @@ std::optional<NodeSpan> span_of(std::string_view text) {
   return NodeSpan{*first, *last + 1};
 }
 
-/// Letters, digits and what names and addresses have beside them.
-bool is_address(std::string_view text) {
-  return !text.empty() && text.size() <= 255 && text != "*" &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]%") ==
-             std::string_view::npos;
-}
-
 class HostReader {
  public:
   HostReader(const Fabric* fabric, ErrorList& errors) : fabric_(fabric), errors_(errors) {}
@@ -50,8 +44,10 @@ class HostReader {
     ScenarioHost host;
     host.name = name.text;
     host.address = map.text("address", Rule::required);
-    if (!host.address.empty() && !is_address(host.address)) {
-      map.error("address", format_text("address: found '{}'; expected an IP address or a host's name", host.address));
+    if (auto address = parse_host(host.address)) {
+      host.address = *std::move(address);
+    } else if (!host.address.empty()) {
+      map.error("address", format_text("address: found {}; expected an IP address or a host's name", address.error().message));
     }
     host.port = static_cast<std::uint16_t>(map.integer("port", {1, kPortMax}, std::int64_t{kPeerPort}));
     read_nodes(map, host);
@@ -135,18 +131,6 @@ std::vector<ScenarioHost> read_hosts(YamlMap& file, const Fabric* fabric, ErrorL
     reader.read(node->keys[i], node->items[i]);
   }
   return reader.take(*node);
-}
-
-Result<void> check_tcp_endpoint(std::string_view endpoint) {
-  constexpr std::string_view kScheme = "tcp://";
-  const auto colon = endpoint.rfind(':');
-  const bool has_port = endpoint.starts_with(kScheme) && colon != std::string_view::npos && colon >= kScheme.size();
-  const auto port = has_port ? number_of(endpoint.substr(colon + 1)) : std::nullopt;
-  if (!port || *port == 0 || *port > kPortMax || !is_address(endpoint.substr(kScheme.size(), colon - kScheme.size()))) {
-    return fail(ErrorCode::malformed,
-                format_text("found '{}'; expected tcp://HOST:PORT with a port from 1 to 65535", endpoint));
-  }
-  return {};
 }
 
 }  // namespace loom

@@ -14,7 +14,4 @@ namespace loom {
 /// In the order of the file: host k is agent process k. `fabric`: null: its file was unlawful, and nodes are not counted.
 std::vector<ScenarioHost> read_hosts(YamlMap& file, const Fabric* fabric, ErrorList& errors);
 
-/// "tcp://HOST:PORT" with a port from 1 to 65535. Errors: malformed, in a sentence.
-Result<void> check_tcp_endpoint(std::string_view endpoint);
-
 }  // namespace loom

@@ -8,6 +8,7 @@
 
 #include "core/result.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 namespace {
@@ -105,18 +106,8 @@ std::vector<JobSubmission> submissions_of(const Scenario& scenario) {
 
 namespace {
 
-std::string host_of(std::string_view endpoint) {
-  const auto begin = endpoint.find("//");
-  const auto colon = endpoint.rfind(':');
-  return begin == std::string_view::npos || colon <= begin + 2 ? std::string{}
-                                                               : std::string(endpoint.substr(begin + 2, colon - begin - 2));
-}
-
 /// All of loopback is one address.
-std::string place_of(const std::string& address) {
-  const bool is_here = address.starts_with("127.") || address == "localhost" || address == "::1" || address == "[::1]";
-  return is_here ? "localhost" : address;
-}
+std::string place_of(const std::string& host) { return is_loopback(host) ? "localhost" : host; }
 
 }  // namespace
 
@@ -159,7 +150,8 @@ bool is_on_several_hosts(const Scenario& scenario) {
     places.insert(place_of(host.address));
   }
   if (!places.empty()) {
-    places.insert(place_of(host_of(scenario.controller_endpoint)));
+    const auto controller = parse_tcp_endpoint(scenario.controller_endpoint);
+    places.insert(place_of(controller ? controller->host : std::string{}));
   }
   return places.size() > 1;
 }

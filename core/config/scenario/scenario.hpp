@@ -21,6 +21,7 @@
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "core/timings.hpp"
+#include "core/trigger/trigger_line.hpp"
 #include "core/units.hpp"
 
 namespace loom {
@@ -226,7 +227,8 @@ struct Scenario {
   std::string fabric_file;               ///< as openable from the working directory
   std::shared_ptr<const Fabric> fabric;  ///< index built, overrides applied; never null after loading
   std::vector<BusOverride> inventory;
-  std::string algorithm{};  ///< of the scheduler
+  std::vector<TriggerLine> triggers{};  ///< line k is reached at trigger_bus(*fabric, k)
+  std::string algorithm{};              ///< of the scheduler
   std::uint64_t seed = 1;
   Duration duration = kForever;  ///< of the run; kForever: until every job has ended
   AgentHosting agents;

@@ -12,12 +12,14 @@
 #include "core/config/scenario/expectation_file.hpp"
 #include "core/config/scenario/fault_file.hpp"
 #include "core/config/scenario/host_file.hpp"
+#include "core/config/trigger_file.hpp"
 #include "core/config/yaml/known_words.hpp"
 #include "core/config/yaml/yaml_document.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
 #include "core/config/yaml/yaml_words.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 namespace {
@@ -55,6 +57,7 @@ class ScenarioReader {
     read_inventory();
     read_agents();
     read_controller();
+    scenario_.controller.common_start = !scenario_.triggers.empty();
     check_controller_endpoint();
     read_reconcile();
     read_adaptation();
@@ -136,7 +139,7 @@ class ScenarioReader {
 
   /// A file of its own, or a map of buses here; then what this scenario says of single devices.
   void read_inventory() {
-    const InventoryPlace place{fabric_known_ ? &fabric_ : nullptr, kinds_, errors_, scenario_.inventory};
+    const InventoryPlace place{fabric_known_ ? &fabric_ : nullptr, kinds_, errors_, scenario_.inventory, scenario_.triggers};
     const YamlNode* node = file_.find("inventory");
     if (node != nullptr && node->kind == YamlNode::Kind::scalar) {
       load_inventory(folder_ / node->text, place);
@@ -153,6 +156,9 @@ class ScenarioReader {
     if (has_buses || devices != nullptr) {
       check_places(has_buses ? node : nullptr, devices != nullptr ? *devices : *node, place);
     }
+    if (const YamlNode* triggers = file_.find("triggers")) {
+      read_triggers(*triggers, place);
+    }
     settle_endpoints();
   }
 
@@ -163,6 +169,9 @@ class ScenarioReader {
     }
     if (scenario_.mode == Mode::sim || scenario_.mode == Mode::soft) {
       std::ranges::for_each(fabric_.buses, [](Bus& bus) { bus.endpoint = "sim"; });
+      for (TriggerLine& line : scenario_.triggers) {
+        line.endpoint = line.endpoint.starts_with("sim") ? line.endpoint : "sim";
+      }
     } else if (scenario_.mode == Mode::mixed && std::ranges::all_of(fabric_.buses, simulated)) {
       file_.error("mode", "mode: mixed, but every bus is simulated; expected an endpoint in inventory, or mode: soft");
     } else if (scenario_.mode == Mode::hard && std::ranges::any_of(fabric_.buses, simulated)) {
@@ -171,6 +180,8 @@ class ScenarioReader {
                                       "each in inventory, or mode: mixed",
                                       std::ranges::count_if(fabric_.buses, simulated), bus->name));
     }
+    const YamlNode* triggers = file_.find("triggers");
+    check_triggers(scenario_.triggers, fabric_, triggers != nullptr ? *triggers : file_.node(), errors_);
   }
 
   std::int64_t node_limit() const { return static_cast<std::int64_t>(fabric_known_ ? fabric_.nodes.size() : limits::kNodes); }
@@ -191,11 +202,10 @@ class ScenarioReader {
 
   /// Agents of other hosts have nobody else to tell them where it is.
   void check_controller_endpoint() {
-    const auto lawful =
-        scenario_.controller_endpoint.empty() ? Result<void>{} : check_tcp_endpoint(scenario_.controller_endpoint);
-    if (!lawful) {
-      file_.error("controller", "listen: " + lawful.error().message);
-    } else if (!scenario_.agents.hosts.empty() && scenario_.controller_endpoint.empty()) {
+    const std::string& endpoint = scenario_.controller_endpoint;
+    if (const auto place = parse_tcp_endpoint(endpoint); !place && !endpoint.empty()) {
+      file_.error("controller", "listen: " + place.error().message);
+    } else if (!scenario_.agents.hosts.empty() && endpoint.empty()) {
       file_.error("hosts",
                   "hosts: agents of other hosts have to find the controller; expected controller: {listen: tcp://HOST:PORT}");
     }

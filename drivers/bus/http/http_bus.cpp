@@ -16,9 +16,7 @@ constexpr std::uint16_t kHttpPort = 80;
 
 /// Without the port where it is the usual one: there are servers that compare.
 std::string host_of(const TcpEndpoint& endpoint) {
-  const bool is_literal = endpoint.host.find(':') != std::string::npos;  // IPv6
-  const std::string host = is_literal ? format_text("[{}]", endpoint.host) : endpoint.host;
-  return endpoint.port == kHttpPort ? host : format_text("{}:{}", host, endpoint.port);
+  return endpoint.port == kHttpPort ? bracketed(endpoint.host) : to_string(endpoint);
 }
 
 }  // namespace

@@ -74,7 +74,13 @@ Result<void> PeerLinks::Core::open() {
   }
   authenticator_ = std::move(*authenticator);
   is_open_ = true;
-  LOOM_TRY(listen(options_.endpoint));
+  auto listener = ListeningSocket::open(options_.endpoint);
+  if (!listener) {
+    return std::unexpected(listener.error());
+  }
+  listener_ = *std::move(listener);
+  endpoint = listener_->endpoint();
+  LOOM_TRY(listen());
   if (const auto shared = shared_.open(); !shared && options_.reported) {
     options_.reported("links to agents of this host go over ZeroMQ: " + shared.error().message);
   }
@@ -82,10 +88,9 @@ Result<void> PeerLinks::Core::open() {
   return {};
 }
 
-/// In place of where we listened before, if that can be done.
-Result<void> PeerLinks::Core::listen(const std::string& at) {
+/// With our keys of now, in place of the socket that had those before, if that can be done.
+Result<void> PeerLinks::Core::listen() {
   std::shared_ptr<LoopSocket> router;
-  std::string bound;
   try {
     zmq::socket_t socket(context_, zmq::socket_type::router);
     set_common_options(socket);
@@ -94,18 +99,16 @@ Result<void> PeerLinks::Core::listen(const std::string& at) {
     socket.set(zmq::sockopt::curve_server, true);
     socket.set(zmq::sockopt::curve_secretkey, options_.keys.secret_key);
     socket.set(zmq::sockopt::zap_domain, kZapDomain);
-    socket.bind(at);
-    bound = socket.get(zmq::sockopt::last_endpoint);
+    LOOM_TRY(listener_->lend_to(socket));
     router = std::make_shared<LoopSocket>(io_, std::move(socket));
   } catch (const zmq::error_t& error) {
-    return zmq_failure(ErrorCode::unreachable, "cannot listen at " + at, error.num());
+    return zmq_failure(ErrorCode::unreachable, "cannot listen at " + listener_->endpoint(), error.num());
   }
   LOOM_TRY(router->arm([this] { return take_accepted(); }));
   if (router_) {
     router_->close();
   }
   router_ = std::move(router);
-  endpoint = std::move(bound);
   return {};
 }
 
@@ -159,8 +162,7 @@ Result<void> PeerLinks::Core::replace_keys(KeyPair keys) {
   LOOM_TRY(check_key("the agents' public key", keys.public_key));
   LOOM_TRY(check_key("the agents' secret key", keys.secret_key));
   KeyPair before = std::exchange(options_.keys, std::move(keys));
-  const std::size_t port = options_.endpoint.rfind(':');  // the old socket holds its port until the library's thread is done
-  if (auto listening = listen(options_.endpoint.substr(0, port) + ":*"); !listening) {
+  if (auto listening = listen(); !listening) {
     options_.keys = std::move(before);
     return listening;
   }
@@ -248,7 +250,7 @@ void PeerLinks::Core::dial(std::size_t process) {
     }
     link.watch.reset();
     watch(process, socket, *address);
-    socket.connect(*address);
+    connect_to(socket, *address);
     if (link.dialled) {
       link.dialled->close();
     }

@@ -82,7 +82,7 @@ class PeerLinks {
   const std::string& endpoint() const;
   /// Keys that are gone from it are not received from any more, whoever dialled.
   void replace_keyring(Keyring keyring);
-  /// Our own keys from now on: we listen anew, at a free port, and dial anew. The old keys stay when that fails. Errors: as
+  /// Our own keys from now on: we listen anew, at the same port, and dial anew. The old keys stay when that fails. Errors: as
   /// open().
   Result<void> replace_keys(KeyPair keys);
   /// Another process has another key from now on, and is dialled anew.

@@ -19,6 +19,7 @@
 #include "runtime/zmq/intake.hpp"
 #include "runtime/zmq/keys/authenticator.hpp"
 #include "runtime/zmq/keys/handshake_watch.hpp"
+#include "runtime/zmq/listening_socket.hpp"
 #include "runtime/zmq/loop_socket.hpp"
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/peer/shared_peers.hpp"
@@ -90,7 +91,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
     bool is_dirty = false;
   };
 
-  Result<void> listen(const std::string& at);
+  Result<void> listen();
   void hang_up(std::size_t process);
   void watch(std::size_t process, zmq::socket_t& socket, const std::string& address);
   void greet();
@@ -126,6 +127,7 @@ class PeerLinks::Core : public std::enable_shared_from_this<PeerLinks::Core> {
   PeerLinksOptions options_;
   zmq::context_t context_;
   std::unique_ptr<Authenticator> authenticator_;
+  std::optional<ListeningSocket> listener_;  ///< outlives the sockets that it is lent to, whose keys change
   std::shared_ptr<LoopSocket> router_;
   std::vector<Link> links_;  ///< by process
   SharedPeers shared_;       ///< which of them run through shared memory

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "drivers/scpi_identity.hpp"
+
 namespace loom::scpi {
 namespace {
 
@@ -38,6 +40,7 @@ TEST_CASE("scpi_reads_sizes_vendors_and_errors") {
         Identity{"Polatis", "I-OST-24x24-LU1-DMHNS", "002414", "6.5.2.18"});
   CHECK_FALSE(read_identity("Polatis").has_value());
   CHECK_FALSE(read_identity(",,,").has_value());
+  CHECK(read_identity("Maker, PM ,S2, 1.0 ") == Identity{"Maker", "PM", "S2", "1.0"});
   using enum PortState;
   CHECK(read_port_states("(D,E,F)") == std::vector{disabled, enabled, failed});
   CHECK(read_port_states("()") == std::vector<PortState>{});

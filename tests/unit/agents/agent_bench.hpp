@@ -93,6 +93,7 @@ class AgentBench {
     options.node = kBenchNode;
     options.fabric = fabric;
     options.software = "test";
+    options.edges = edges;
     agent = std::make_unique<Agent>(options, std::move(drivers));
     deliver(Started{boot_id, kBenchClock, journal});
   }
@@ -124,13 +125,23 @@ class AgentBench {
       const auto reply = replies.begin();
       const Instant next_timer = timer == timers.end() ? kNever : timer->second;
       const Instant next_reply = reply == replies.end() ? kNever : reply->first;
-      if (std::min(next_timer, next_reply) > until) {
+      const Instant next_edge = edge_at.value_or(kNever);
+      if (std::min({next_timer, next_reply, next_edge}) > until) {
         break;
+      }
+      if (next_edge <= std::min(next_timer, next_reply)) {
+        now = std::max(now, next_edge);
+        give_edge();
+        continue;
       }
       now = std::max(now, std::min(next_timer, next_reply));
       if (next_reply <= next_timer) {
         const Pending pending = reply->second;
         replies.erase(reply);
+        if (pending.order.bus.value >= fabric->buses.size()) {
+          deliver(BusReplied{pending.order.bus, pending.order.transaction, edge_answer});
+          continue;
+        }
         const auto& order = std::get<Registers>(pending.order.order.order);
         const BusReply answer = device(pending.order.order.device).execute(order, pending.ordered, now);
         deliver(BusReplied{pending.order.bus, pending.order.transaction, answer});
@@ -243,11 +254,34 @@ class AgentBench {
   std::multimap<Instant, Pending> replies;
   std::map<BusId, Instant> free_at;
 
+  std::vector<EdgeLine> edges;       ///< of the agent that is started next
+  BusReply edge_answer{};            ///< to every order for an edge
+  bool edges_come = true;            ///< what was taken is given
+  std::vector<Instant> edge_orders;  ///< Instant{}: taken back
+  std::optional<Instant> edge_at{};  ///< of the one line that there is
+
  private:
+  void give_edge() {
+    edge_at.reset();
+    for (const DeviceId id : edges_come ? edges.front().devices : std::vector<DeviceId>{}) {
+      if (FakeDevice& taker = device(id); taker.held) {
+        taker.setpoint = darkened(*taker.held);
+        taker.emitting = emits(*taker.held);
+        taker.held.reset();
+      }
+    }
+  }
   void interpret(Send& send) { sent.push_back(std::move(send.envelope)); }
   void interpret(SetTimer& timer) { timers[timer.timer] = timer.at; }
   void interpret(CancelTimer& timer) { timers.erase(timer.timer); }
   void interpret(Transact& order) {
+    if (order.bus.value >= fabric->buses.size()) {
+      const Instant at = edge_instant(order.order).value();
+      edge_orders.push_back(at);
+      edge_at = at == Instant{} || edge_answer.status != BusStatus::ok ? std::nullopt : std::optional(at);
+      replies.emplace(now + microseconds{20}, Pending{std::move(order), now});
+      return;
+    }
     const FakeDevice& target = device(order.order.device);
     const auto& registers = std::get<Registers>(order.order.order);
     if (registers.count == 0) {

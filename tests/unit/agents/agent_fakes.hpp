@@ -60,6 +60,7 @@ struct FakeDevice {
       settled_at = now + settle_time;
     } else {
       emitting = op == Op::light;
+      held.reset();  // no edge lights what was made dark
     }
     log->push_back({id, op, ordered, now, wanted});
     return {};

@@ -84,3 +84,115 @@ TEST_CASE("what_is_abandoned_or_fenced_is_overwritten_whenever_that_happens") {
     }
   }
 }
+
+// --- edges -----------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Both lasers hold a setpoint ready, and one line fires them.
+struct EdgeBench : AgentBench {
+  EdgeBench() {
+    for (const DeviceId id : lasers) {
+      device(id).can_hold = true;
+    }
+    edges = {{"rack", BusId{static_cast<std::uint32_t>(fabric->buses.size())}, lasers}};
+    start();
+    run_for(milliseconds{50});
+  }
+  const EdgeCounters& counters() const { return agent->units().edges().counters(); }
+  /// Until its light is due in 5 ms.
+  Instant relight(const NodePlan& plan) {
+    receive(plan.revision, Prepare{plan});
+    step_until<Prepared>();
+    receive(plan.revision, Arm{now + milliseconds{5}});
+    receive(plan.revision, Go{});
+    step_until<Darkened>();
+    receive(plan.revision, Proceed{CommitPhase::move, {}});
+    step_until<Settled>();
+    const Instant at = now + milliseconds{5};
+    receive(plan.revision, Proceed{CommitPhase::relight, at});
+    return at;
+  }
+  bool is_lit() { return device(lasers[0]).emitting && device(lasers[1]).emitting; }
+};
+
+}  // namespace
+
+TEST_CASE("an_edge_lights_lasers_at_its_instant_and_no_word_does") {
+  EdgeBench bench;
+  const Instant at = bench.relight(bench.static_plan(1, 16));
+  bench.run_until(at - microseconds{1});
+  REQUIRE(bench.edge_orders == std::vector<Instant>{at});  // once for both
+  CHECK_FALSE(bench.is_lit());
+  const std::size_t before = bench.log.size();
+  bench.run_until(at);
+  CHECK(bench.is_lit());
+  CHECK(bench.count<Applied>() == 0);  // nobody has asked the lasers yet
+  bench.step_until<Applied>();
+  REQUIRE(bench.count<Applied>() == 1);
+  CHECK(bench.last<Applied>()->outcome.ok());
+  CHECK(bench.log.size() == before);  // the fire that proves it wrote nothing
+  CHECK(bench.counters().asked == 1);
+  CHECK(bench.counters().fired == 2);
+  CHECK(bench.counters().missed == 0);
+  CHECK(bench.edge_orders.back() == Instant{});  // a line that goes on by itself is switched off
+  CHECK(bench.alarms.empty());
+}
+
+TEST_CASE("a_laser_whose_edge_does_not_come_is_lit_by_a_word_and_that_is_an_alarm") {
+  EdgeBench bench;
+  bench.edges_come = false;
+  const Instant at = bench.relight(bench.static_plan(1, 16));
+  bench.run_until(at);
+  CHECK_FALSE(bench.is_lit());
+  bench.step_until<Applied>();
+  CHECK(bench.is_lit());
+  CHECK(bench.last<Applied>()->outcome.ok());
+  CHECK(bench.counters().missed == 2);
+  CHECK(bench.actuations(bench.lasers[0], Op::light) == 1);
+  REQUIRE(bench.alarms.size() == 1);
+  CHECK_THAT(bench.alarms[0].evidence, Catch::Contains("no edge set ") && Catch::Contains("was lit by a word"));
+}
+
+TEST_CASE("a_line_that_takes_no_edge_is_named_and_costs_no_time") {
+  EdgeBench bench;
+  bench.edge_answer.status = BusStatus::exception;
+  bench.edge_answer.cause = "/dev/ptp0 is 37000000 us behind this host's TAI";
+  const Instant at = bench.relight(bench.static_plan(1, 16));
+  bench.step_until<Applied>();
+  CHECK(bench.is_lit());
+  CHECK(bench.last<Applied>()->outcome.ok());
+  for (const auto& order : bench.ordered) {
+    if (order.op == Op::read || order.at < at || order.device != bench.lasers[0]) {
+      continue;
+    }
+    CHECK((order.op == Op::light && order.at < at + milliseconds{1}));
+  }
+  CHECK(bench.counters().refused == 1);
+  CHECK(bench.counters().missed == 0);
+  REQUIRE(bench.alarms.size() == 1);
+  CHECK_THAT(bench.alarms[0].evidence, Catch::Contains("trigger 'rack' gives no edge: /dev/ptp0 is 37000000 us behind"));
+}
+
+TEST_CASE("an_edge_that_is_armed_is_taken_back_when_its_light_may_not_come") {
+  enum class Why { abandoned, lasers_off, newer };
+  const auto why = GENERATE(Why::abandoned, Why::lasers_off, Why::newer);
+  EdgeBench bench;
+  const Instant at = bench.relight(bench.static_plan(1, 16));
+  bench.run_until(at - milliseconds{1});
+  REQUIRE(bench.edge_at == at);
+  if (why == Why::abandoned) {
+    bench.receive(Revision{1}, Abandon{});
+  } else if (why == Why::lasers_off) {
+    bench.receive(Revision{}, SetLasers{false, 1});
+  } else {
+    const NodePlan next = bench.static_plan(2, 24);
+    bench.receive(next.revision, Prepare{next});
+  }
+  CHECK_FALSE(bench.edge_at.has_value());
+  CHECK(bench.edge_orders.back() == Instant{});
+  bench.run_until(at + milliseconds{50});
+  CHECK_FALSE(bench.is_lit());
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+  CHECK(bench.counters().fired == 0);
+}

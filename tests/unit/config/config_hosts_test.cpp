@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "controller/architectures/registry.hpp"
-#include "core/config/scenario/host_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 
 namespace loom {
@@ -84,6 +83,12 @@ TEST_CASE("what_hosts_may_not_say_is_named") {
   refuses("  a: {address: 10.0.0.11, nodes: 0-3}\n  b: {address: 10.0.0.11, nodes: 4-7}\n", "both at 10.0.0.11 port 7610");
   refuses("  a: {nodes: 0-7}\n", "address");
   refuses("  a: {address: \"ten/eleven\", nodes: 0-7}\n", "found 'ten/eleven'");
+  refuses("  a: {address: 10.0.0.300, nodes: 0-7}\n", "'10.0.0.300' is no IPv4 address");
+  refuses("  a: {address: \"fd00::g\", nodes: 0-7}\n", "'fd00::g' is no IPv6 address");
+  refuses("  a: {address: \"fd00::11\", nodes: 0-3}\n  b: {address: \"[fd00:0::11]\", nodes: 4-7}\n",
+          "both at fd00::11 port 7610");
+  refuses("  a: {address: 10.0.0.11, nodes: 0-7}\n", "an IPv6 address stands in brackets: [fd00::1]:7601",
+          "controller: {listen: \"tcp://fd00::1:7601\"}\n");
   refuses("  a: {address: 10.0.0.11, port: 70000, nodes: 0-7}\n", "port");
   refuses("  a: {address: 10.0.0.11, nodes: 0-7, colour: red}\n", "colour");
   refuses("  a: {address: 10.0.0.11, nodes: 0-7}\n", "expected controller: {listen", "");
@@ -92,14 +97,28 @@ TEST_CASE("what_hosts_may_not_say_is_named") {
           "controller: {listen: \"tcp://10.0.0.1:*\"}\n");
 }
 
-TEST_CASE("an_endpoint_is_a_host_and_a_port") {
-  CHECK(check_tcp_endpoint("tcp://10.0.0.1:7601").has_value());
-  CHECK(check_tcp_endpoint("tcp://head.lab:1").has_value());
-  for (const char* wrong : {"", "tcp://", "tcp://:1", "tcp://a", "tcp://a:", "tcp://a:0", "tcp://a:65536", "tcp://a:7x",
-                            "ipc:///tmp/a", "tcp://a b:1", "tcp://*:7601"}) {
-    INFO(wrong);
-    CHECK_FALSE(check_tcp_endpoint(wrong).has_value());
-  }
+TEST_CASE("hosts_may_be_at_ipv6_addresses") {
+  const auto loaded = load(R"(controller: {listen: "tcp://[fd00:0::1]:7601"}
+hosts:
+  rack-a: {address: "fd00::11", nodes: 0-3}
+  rack-b: {address: "[FD00::12]", nodes: 4-7}
+)");
+  INFO(errors_of(loaded));
+  REQUIRE(loaded);
+  CHECK(loaded.value->agents.hosts[0].address == "fd00::11");
+  CHECK(loaded.value->agents.hosts[1].address == "fd00::12");
+  CHECK(is_on_several_hosts(*loaded.value));
+}
+
+TEST_CASE("all_of_loopback_is_one_host_in_both_families") {
+  const auto loaded = load(R"(controller: {listen: "tcp://[::1]:7601"}
+hosts:
+  a: {address: "::1", port: 7611, nodes: 0-3}
+  b: {address: 127.0.0.1, port: 7611, nodes: 4-7}
+)");
+  INFO(errors_of(loaded));
+  REQUIRE(loaded);
+  CHECK_FALSE(is_on_several_hosts(*loaded.value));
 }
 
 }  // namespace

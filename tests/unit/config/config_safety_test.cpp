@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/architectures/registry.hpp"
-#include "core/config/contact_endpoint.hpp"
+#include "core/config/endpoints/contact_endpoint.hpp"
 #include "core/config/fabric_file.hpp"
 #include "core/fabric/hazard.hpp"
 

@@ -316,6 +316,67 @@ TEST_CASE("an_inventory_gives_a_line_one_protocol_and_a_place_on_it_one_device")
         std::string::npos);
 }
 
+/// Modules of the template's lasers at adapters of i2c-dev.
+TEST_CASE("an_inventory_gives_an_adapter_one_bus_and_each_module_an_address_of_its_own") {
+  const auto inventory = [](std::string_view buses, std::string_view first, std::string_view second) {
+    const auto device = [](std::string_view name, std::string_view keys) {
+      return "  " + std::string(name) + ": {kind: cmis" + std::string(keys) + "}\n";
+    };
+    return errors_of(scenario(
+        "inventory:\n" + std::string(buses) + "devices:\n" + device("laser-0", first) + device("laser-1", second), "mixed"));
+  };
+  const std::string two = "  bus-laser-0: i2c:///dev/i2c-11\n  bus-laser-1: i2c:///dev/i2c-12\n";
+  CHECK(inventory(two, ", bus_address: 80", ", bus_address: 80").empty());
+  CHECK(inventory(two, ", bus_address: 3", ", bus_address: 119").empty());
+  CHECK_THAT(
+      inventory(two, "", ", bus_address: 80"),
+      Catch::Contains("'laser-0' has bus_address 1 at i2c:///dev/i2c-11; expected its I2C address, 3 to 119, and 80 (50h)"));
+  CHECK_THAT(inventory(two, ", bus_address: 80", ", bus_address: 120"), Catch::Contains("'laser-1' has bus_address 120"));
+  CHECK_THAT(inventory("  bus-laser-0: i2c:///dev/i2c-11\n  bus-heater-0: i2c:///dev/i2c-11\n", ", bus_address: 80", ""),
+             Catch::Contains("is the line of bus '") && Catch::Contains("expected one bus for all devices of an I2C adapter"));
+  CHECK_THAT(inventory("  bus-laser-0: i2c:///dev/i2c-11\n  bus-heater-0: serial:///dev/i2c-11\n", ", bus_address: 80", ""),
+             Catch::Contains("a line speaks one protocol, expected "));
+}
+
+/// Two ways to write one address are one line.
+TEST_CASE("an_inventory_knows_a_line_at_an_ipv6_address_however_it_is_written") {
+  const auto inventory = [](std::string_view lines) { return scenario("inventory:\n" + std::string(lines), "mixed"); };
+  CHECK(errors_of(inventory("  bus-heater-0: 'modbus-tcp://[fd00::7]:502'\n")).empty());
+  CHECK(errors_of(inventory("  bus-wss-out-0: 'tcp://[fd00::7]:5000'\n  bus-wss-in-0: 'tcp://[FD00:0::7]:5000'\n"))
+            .find("the line has no addresses, expected one device on it") != std::string::npos);
+  CHECK(errors_of(inventory("  bus-heater-0: 'modbus-tcp://fd00::7:502'\n"))
+            .find("an IPv6 address stands in brackets: [fd00::7]:502") != std::string::npos);
+  CHECK(errors_of(inventory("  bus-heater-0: modbus-tcp://10.0.0.300:502\n")).find("is no IPv4 address") != std::string::npos);
+}
+
+TEST_CASE("triggers_name_a_line_and_the_devices_of_one_node_that_it_fires") {
+  const auto errors = [](std::string_view triggers, std::string_view mode = "sim", std::string_view more = "") {
+    return errors_of(
+        scenario("devices:\n  laser-0: {kind: table_laser, profile: {trigger: true}}\n"
+                 "  laser-1: {kind: table_laser, profile: {trigger: true}}\n" +
+                     std::string(more) + "triggers:\n" + std::string(triggers),
+                 mode));
+  };
+  const std::string gpio = "  a: {endpoint: 'gpio:///dev/gpiochip0/17?pulse=10us', devices: [laser-0]}\n";
+  CHECK(errors(gpio + "  b: {endpoint: sim, devices: [laser-1]}\n").empty());  // in sim every edge is simulated
+  CHECK_THAT(errors("  a: {endpoint: sim, devices: []}\n"), Catch::Contains("trigger 'a' fires no device"));
+  CHECK_THAT(errors("  a: {endpoint: 'gpio:///dev/gpiochip0/x', devices: [laser-0]}\n"),
+             Catch::Contains("endpoint: found 'gpio:"));
+  CHECK_THAT(errors("  a: {endpoint: sim, devices: [laser-9]}\n"), Catch::Contains("laser-9"));
+  CHECK_THAT(errors("  a: {endpoint: sim, devices: [laser-2]}\n"), Catch::Contains("which takes no edge"));
+  CHECK_THAT(errors("  a: {endpoint: sim, devices: [laser-2]}\n", "sim", "  laser-2: {kind: table_laser}\n"),
+             Catch::Contains("is not said to have a trigger; expected profile: {trigger: true}"));
+  CHECK_THAT(errors("  a: {endpoint: sim, devices: [laser-0, laser-1]}\n"),
+             Catch::Contains("expected a trigger for each node"));
+  CHECK_THAT(errors("  a: {endpoint: sim, devices: [laser-0]}\n  b: {endpoint: sim, devices: [laser-0]}\n"),
+             Catch::Contains("'laser-0' is fired by 'a' already"));
+  CHECK_THAT(errors(gpio + "inventory: {bus-laser-1: 'modbus-tcp://10.0.0.1:502'}\n", "mixed"),
+             Catch::Contains("'laser-0' at sim; simulated edges fire simulated devices"));
+  CHECK_THAT(
+      errors("  a: {endpoint: sim, devices: [laser-1]}\ninventory: {bus-laser-1: 'modbus-tcp://10.0.0.1:502'}\n", "mixed"),
+      Catch::Contains("'a' is at sim, and 'laser-1' at modbus-tcp://10.0.0.1:502"));
+}
+
 TEST_CASE("check_config_finds_out_what_a_file_is") {
   const Folder folder;
   CHECK(check_config(folder.write("a.yaml", "schema_version: 1\nkind: fabric\ntemplate: oddl\n"), all_fabric_kinds()).empty());

@@ -382,9 +382,11 @@ TEST_CASE("the_inventory_schema_and_the_reader_know_the_same_keys") {
   const std::string head = "schema_version: 1\nkind: inventory\n";
   agree(schema, head + "zzz: 1\n", {"schema_version", "kind"});
   agree(schema.at("$defs").at("device"), head + "devices: {x: {zzz: 1}}\n", {});
+  agree(schema.at("$defs").at("trigger"), head + "triggers: {x: {zzz: 1}}\n", {});
   const Json scenario = schema_of("scenario").at("$defs");
   CHECK(schema.at("$defs").at("device") == scenario.at("device"));
   CHECK(schema.at("$defs").at("endpoint") == scenario.at("endpoint"));
+  CHECK(schema.at("$defs").at("trigger") == scenario.at("trigger"));
 }
 
 TEST_CASE("the_fault_file_schema_and_the_reader_know_the_same_keys") {

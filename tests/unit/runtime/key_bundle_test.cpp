@@ -178,6 +178,11 @@ TEST_CASE("a_process_knows_its_clock_its_door_and_the_doors_that_it_was_told") {
   CHECK(listening_endpoint(Scenario{}, 0) == "tcp://127.0.0.1:*");
   CHECK(announced_endpoint(scenario, 1, "tcp://0.0.0.0:7610") == "tcp://rack-b.lab:7610");
   CHECK(announced_endpoint(Scenario{}, 0, "tcp://127.0.0.1:40001").empty());
+  Scenario sixth = scenario;
+  sixth.agents.hosts[0].address = "fd00::11";
+  CHECK(listening_endpoint(sixth, 0) == "tcp://[fd00::11]:7610");
+  CHECK(announced_endpoint(sixth, 0, "tcp://[fd00::11]:41000") == "tcp://[fd00::11]:41000");
+  CHECK(announced_endpoint(scenario, 1, "tcp://[::]:7610") == "tcp://rack-b.lab:7610");
   HostPeers peers(scenario);
   CHECK(peers.address_of(1).error().code == ErrorCode::unreachable);
   peers.learn({{NodeId{2}, "tcp://rack-b.lab:7610"}, {NodeId{99}, "tcp://nobody:1"}});

@@ -42,7 +42,8 @@ inline std::string grant_request(NodeId from, NodeId to, std::uint64_t number) {
 class PeerPair {
  public:
   /// `kernel`: of each process's host; two that have the same one may share memory.
-  explicit PeerPair(std::array<std::optional<ClockId>, 2> kernel_of = {}) : kernel(kernel_of) {
+  explicit PeerPair(std::array<std::optional<ClockId>, 2> kernel_of = {}, std::string endpoint = "tcp://127.0.0.1:*")
+      : kernel(kernel_of), listens_at(std::move(endpoint)) {
     for (std::uint32_t i = 0; i < 2; ++i) {
       keys[i] = make_keys();
       REQUIRE(
@@ -66,6 +67,7 @@ class PeerPair {
     options.keys = keys[process];
     options.keyring = keyring;
     options.kernel = kernel[process];
+    options.endpoint = listens_at;
     options.reported = [this](const std::string& sentence) { reported.push_back(sentence); };
     auto opened = PeerLinks::open(io, std::move(options));
     REQUIRE(opened);
@@ -111,6 +113,7 @@ class PeerPair {
 
   asio::io_context io;
   std::array<std::optional<ClockId>, 2> kernel;
+  std::string listens_at;
   std::vector<std::string> reported;
   Keyring keyring;
   std::array<KeyPair, 2> keys;

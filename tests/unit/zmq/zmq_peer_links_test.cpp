@@ -110,13 +110,59 @@ TEST_CASE("processes_take_up_new_pairs_and_find_each_other_again") {
   pair.links[0]->replace_keyring(pair.keyring);
   pair.links[1]->replace_keyring(pair.keyring);
   REQUIRE(pair.links[turned]->replace_keys(fresh));
-  pair.address[turned] = pair.links[turned]->endpoint();
+  CHECK(pair.links[turned]->endpoint() == pair.address[turned]);  // whoever was told it finds it still
   pair.links[1 - turned]->replace_peer_key(turned, fresh.public_key);
   REQUIRE(pair.keyring.remove(old.public_key));
   pair.links[0]->replace_keyring(pair.keyring);
   pair.links[1]->replace_keyring(pair.keyring);
   REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 2));
   REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 3));
+}
+
+TEST_CASE("a_process_that_turns_its_keys_again_and_again_keeps_its_port") {
+  PeerPair pair;
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
+  const std::string before = pair.links[0]->endpoint();
+  for (std::uint64_t turn = 0; turn < 3; ++turn) {
+    const KeyPair fresh = make_keys();
+    REQUIRE(pair.keyring.remove(pair.keys[0].public_key));
+    REQUIRE(pair.keyring.add({fresh.public_key, Role::agent, "agents-0", {{NodeId{0}, NodeId{1}}}}));
+    pair.keys[0] = fresh;
+    REQUIRE(pair.links[0]->replace_keys(fresh));
+    REQUIRE(pair.links[0]->endpoint() == before);
+    pair.links[0]->replace_keyring(pair.keyring);
+    pair.links[1]->replace_keyring(pair.keyring);
+    pair.links[1]->replace_peer_key(0, fresh.public_key);
+    REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 10 + turn));
+    REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 20 + turn));
+  }
+}
+
+TEST_CASE("links_go_over_ipv6_where_the_address_says_so") {
+  if (!has_ipv6()) {
+    return;
+  }
+  PeerPair pair({}, "tcp://[::1]:*");
+  CHECK_THAT(pair.address[0], Catch::Contains("tcp://[::1]:"));
+  REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
+  REQUIRE(pair.deliver_until_received(NodeId{0}, NodeId{2}, 1));
+}
+
+TEST_CASE("a_process_at_every_interface_is_found_in_both_families") {
+  if (!has_ipv6()) {
+    return;
+  }
+  PeerPair pair({}, "tcp://*:*");
+  const std::string port = pair.address[0].substr(pair.address[0].rfind(':'));
+  CHECK(pair.address[0] == "tcp://[::]" + port);
+  for (const char* host : {"127.0.0.1", "[::1]", "localhost"}) {
+    pair.address[0] = "tcp://" + std::string(host) + port;
+    pair.links[1].reset();
+    pair.open(1);
+    INFO(host);
+    REQUIRE(pair.deliver_until_received(NodeId{2}, NodeId{0}, 1));
+    pair.received[0].clear();
+  }
 }
 
 TEST_CASE("a_process_that_was_refused_by_another_dials_it_anew_until_its_key_is_granted") {

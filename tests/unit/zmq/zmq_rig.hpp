@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -18,6 +19,7 @@
 #include "proto/codec.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/controller_transport.hpp"
+#include "tests/skip.hpp"
 
 namespace loom::test {
 
@@ -33,6 +35,21 @@ struct PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 };
+
+/// False: the kernel has no loopback of IPv6, and the test is skipped.
+inline bool has_ipv6() {
+  asio::io_context io;
+  asio::error_code error;
+  asio::ip::tcp::acceptor acceptor(io);
+  acceptor.open(asio::ip::tcp::v6(), error);
+  if (!error) {
+    acceptor.bind({asio::ip::address_v6::loopback(), 0}, error);
+  }
+  if (error) {
+    testing::skip("this kernel has no IPv6: " + error.message());
+  }
+  return !error;
+}
 
 struct Received {
   Peer from;

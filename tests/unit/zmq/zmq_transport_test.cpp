@@ -288,6 +288,36 @@ TEST_CASE("an_address_in_use_is_an_error_that_names_it") {
   REQUIRE_THAT(second.error().message, Contains(rig.endpoint()));
 }
 
+TEST_CASE("an_endpoint_that_cannot_be_listened_at_is_named_with_what_is_wrong") {
+  const auto words = [](const std::string& endpoint) {
+    asio::io_context io;
+    ControllerTransportOptions options;
+    options.endpoints = {endpoint};
+    options.keys = make_keys();
+    options.now = [] { return Instant{}; };
+    const auto bound = ControllerTransport::bind(io, std::move(options));
+    REQUIRE_FALSE(bound);
+    return bound.error().message;
+  };
+  CHECK_THAT(words("tcp://::1:7601"), Contains("an IPv6 address stands in brackets: [::1]:7601"));
+  CHECK_THAT(words("tcp://[::g]:*"),
+             Contains("expected tcp://HOST:PORT, where * is any; '[::g]:0' has host '[::g]' is no IPv6"));
+  CHECK_THAT(words("tcp://10.0.0.300:*"), Contains("is no IPv4 address"));
+  CHECK_THAT(words("7601"), Contains("found '7601'; expected tcp://HOST:PORT"));
+  CHECK_THAT(words("tcp://192.0.2.1:*"), Contains("cannot listen at tcp://192.0.2.1:*: Cannot assign requested address"));
+}
+
+TEST_CASE("agents_reach_a_controller_over_ipv6") {
+  if (!test::has_ipv6()) {
+    return;
+  }
+  Rig rig;
+  const KeyPair keys = rig.known(Role::agent, "host-a", {{{0}, {9}}});
+  rig.listen(GENERATE("tcp://[::1]:*", "tcp://*:*"));
+  const auto agents = rig.agents(keys);
+  REQUIRE(rig.speak_until(**agents->port({5}), {5}, 1));
+}
+
 // --- operators -----------------------------------------------------------------------------------------------------------
 
 /// Answers status queries with a term, on the rig's loop, while `ask` runs on a thread of its own.

@@ -1,5 +1,5 @@
 // Endpoints taken apart into protocol and line.
-#include "core/config/bus_lines.hpp"
+#include "core/config/endpoints/bus_lines.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
 
 namespace loom {
 namespace {
@@ -33,11 +34,12 @@ std::optional<Line> line_of(const Bus& bus) {
   if (place.starts_with("/")) {
     return Line{endpoint.substr(0, scheme), format_text("agent {} {}", bus.agent.value, place), true};
   }
-  const bool has_port = place.rfind(':') != std::string_view::npos && !place.ends_with(']');
-  const std::string port = has_port ? std::string(place) : format_text("{}:80", place);  // only http may leave it out
-  constexpr std::string_view kLocal = "localhost:";
-  const bool is_local = port.starts_with(kLocal);
-  return Line{endpoint.substr(0, scheme), is_local ? format_text("127.0.0.1:{}", port.substr(kLocal.size())) : port, false};
+  auto port = parse_host_port(place, std::uint16_t{80});  // only http may leave it out
+  if (!port) {
+    return std::nullopt;
+  }
+  port->host = port->host == "localhost" ? "127.0.0.1" : port->host;
+  return Line{endpoint.substr(0, scheme), to_string(*port), false};
 }
 
 std::string named(const Bus& bus) { return format_text("bus '{}' at {}", bus.name, bus.endpoint); }
