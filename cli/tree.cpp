@@ -13,23 +13,14 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/plan/plan.hpp"
+#include "cli/reference/help.hpp"
 
 namespace loom::cli {
-namespace {
-
-constexpr const char* kFooter =
-    "Exit codes: 0 ok, 1 failed (diff: they differ), 2 usage, 3 refused, 4 partial, 5 no connection, 124 timed out, 130 "
-    "interrupted.\n"
-    "Start here: ./dev run --keep, then loom status.";
-
-}  // namespace
 
 void build_tree(CLI::App& app, CommandLine& line) {
   app.description("Operate an optical testbed that trains neural networks");
   app.name("loom");
-  app.footer(kFooter);
   app.set_version_flag("--version", "loom " LOOM_VERSION);
-  app.require_subcommand(1);
   app.fallthrough();
   app.add_flag("--json", line.globals.json, "One JSON object with api_version");
   const char* state = std::getenv("LIGHTLOOM_STATE");
@@ -42,6 +33,7 @@ void build_tree(CLI::App& app, CommandLine& line) {
   app.add_option("--color", line.colour, "auto, always or never; auto respects NO_COLOR")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  add_help(app, line);  // before the others, which take over its way of printing
   for (const auto add :
        {add_status, add_node,    add_device, add_circuit,   add_job,       add_schedule,   add_lasers, add_alarm,
         add_plan,   add_predict, add_arena,  add_reproduce, add_catalogue, add_import,     add_sim,    add_config,
@@ -59,6 +51,7 @@ void build_tree(CLI::App& app, CommandLine& line) {
     std::fputs(script->c_str(), stdout);
     return kDone;
   });
+  arrange_help(app);
 }
 
 }  // namespace loom::cli

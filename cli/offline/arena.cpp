@@ -380,7 +380,7 @@ int arena(const Globals& globals, const ArenaCommand& order) {
       const auto played = play_round(order, each, progress, comparison);
       if (!played) {
         const bool is_users = played.error().code != ErrorCode::malformed && played.error().code != ErrorCode::internal;
-        complain(played.error().message, "loom arena --help");
+        complain(played.error().code, played.error().message, "loom arena --help");
         return is_users ? kUsage : kFailed;
       }
     }

@@ -75,7 +75,7 @@ int predict(const Globals& globals, const PredictOptions& order) {
   const auto predicted = make_prediction(order, calibration ? &*calibration : nullptr);
   if (!predicted) {
     const bool is_users = predicted.error().code != ErrorCode::malformed && predicted.error().code != ErrorCode::internal;
-    complain(predicted.error().message, "loom predict --help");
+    complain(predicted.error().code, predicted.error().message, "loom predict --help");
     return is_users ? kUsage : kFailed;
   }
   if (globals.json) {
@@ -88,7 +88,7 @@ int predict(const Globals& globals, const PredictOptions& order) {
     file << predicted->trace;
     file.flush();
     if (!file) {
-      complain("cannot write " + order.trace_path, "give --trace a path that can be written");
+      complain(ErrorCode::storage, "cannot write " + order.trace_path, "give --trace a path that can be written");
       return kFailed;
     }
     print_note(format_text("traced to {}; open it at ui.perfetto.dev", order.trace_path));

@@ -241,7 +241,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
       "--measures", search.measures,
       "File of measured times: FlexFlow's (.json; for a model that says measured_as, or instead of the one in --data), "
       "or SiP-ML's profile, NAME_bs1.pb and so on, which is the model");
-  verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
+  verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LIGHTLOOM_DATA");
   verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
   verb->add_option("--chains", search.chains, "Chains, each with a seed of its own")->check(CLI::PositiveNumber);
   verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");

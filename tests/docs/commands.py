@@ -7,7 +7,7 @@ A comment above a block says how it is run:
     <!-- runs: in a lab -->                  a lab of first_light.yaml, brought up once a page, in which job 1 is lit
     <!-- runs: in a folder of its own -->    LIGHTLOOM_STATE is an empty folder
     <!-- runs: on the emulated testbed -->   bench.yaml and inventory.yaml are there, and an emulator of every device in them
-    <!-- runs: with data -->                 only where public data is present (LOOM_DATA, or shared/data beside the tree)
+    <!-- runs: with data -->                 only where public data is present (LIGHTLOOM_DATA, or shared/data beside the tree)
     <!-- runs: slow -->                      only with --slow, which runs nothing else
     <!-- runs: exit N, REASON -->            each command ends with this code
     <!-- runs: no, REASON -->                never
@@ -173,11 +173,11 @@ class Scratch:
         for name, text in STAND_INS.items():
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o755 if name.endswith(".sh") else 0o644)
-        data = pathlib.Path(os.environ.get("LOOM_DATA", TREE.parent / "shared" / "data"))
+        data = pathlib.Path(os.environ.get("LIGHTLOOM_DATA", TREE.parent / "shared" / "data"))
         self.data = data.resolve() if (data / "measures").is_dir() else None
         self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "NO_COLOR": "1"}
         if self.data:
-            self.environment["LOOM_DATA"] = str(self.data)
+            self.environment["LIGHTLOOM_DATA"] = str(self.data)
         self.states = []
         self.testbed = []  # processes
 
@@ -287,7 +287,7 @@ def main():
                            "" if asked.slow == (mark == "slow") else
                            "slow: --slow runs it" if mark == "slow" else "not slow")
                 if mark == "with data" and not scratch.data:
-                    why_not = "public data is absent (LOOM_DATA)"
+                    why_not = "public data is absent (LIGHTLOOM_DATA)"
                 if why_not:
                     counts["marked"] += len(block.commands) if why_not != "not slow" else 0
                     if not asked.slow:
