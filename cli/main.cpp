@@ -41,9 +41,10 @@ std::optional<Error> blame_word(const CLI::App& app, const std::vector<std::stri
     }
     if (next == nullptr) {
       const std::string near = nearest(word, known);
-      return Error{ErrorCode::invalid_argument,
-                   format_text("'{}' is no command of {}{}", word, path, near.empty() ? "" : format_text("; did you mean '{}'?", near)),
-                   near.empty() ? "" : format_text("{} {}", path, near)};
+      return Error{
+          ErrorCode::invalid_argument,
+          format_text("'{}' is no command of {}{}", word, path, near.empty() ? "" : format_text("; did you mean '{}'?", near)),
+          near.empty() ? "" : format_text("{} {}", path, near)};
     }
     path += " " + word;
     here = next;

@@ -29,11 +29,21 @@ NamedRow named(const Row& row) {
     return {row.circuit.id.value, format_text("{}:{}", row.circuit.source.value, row.circuit.destination.value)};
   } else if constexpr (requires { row.alarm.code; }) {
     return {row.id.value, value_text(row.alarm.code)};
-  } else if constexpr (requires { row.job; row.name; row.state; }) {
+  } else if constexpr (requires {
+                         row.job;
+                         row.name;
+                         row.state;
+                       }) {
     return {row.job.value, row.name, row.state == "ended" || row.state == "refused"};
-  } else if constexpr (requires { row.device; row.name; }) {
+  } else if constexpr (requires {
+                         row.device;
+                         row.name;
+                       }) {
     return {row.device.value, row.name};
-  } else if constexpr (requires { row.node; row.name; }) {
+  } else if constexpr (requires {
+                         row.node;
+                         row.name;
+                       }) {
     return {row.node.value, row.name};
   } else {
     return {};  // it has no name
@@ -75,9 +85,7 @@ std::string_view word_of(Noun noun) {
 }
 
 /// Whose rows have the names: a circuit is explained, and a job's schedule shown, by the names of circuits and jobs.
-Noun listed(Noun noun) {
-  return noun == Noun::explanation ? Noun::circuits : noun == Noun::schedules ? Noun::jobs : noun;
-}
+Noun listed(Noun noun) { return noun == Noun::explanation ? Noun::circuits : noun == Noun::schedules ? Noun::jobs : noun; }
 
 }  // namespace
 
@@ -97,7 +105,9 @@ Result<std::uint64_t> pick(std::string_view what, const std::string& word, const
   if (found.empty()) {
     const std::string near = nearest(word.substr(0, 128), names);
     return fail(ErrorCode::not_found,
-                format_text("there is no {} '{}'{}", what, word.substr(0, 128), near.empty() ? "" : format_text("; did you mean '{}'?", near)), next);
+                format_text("there is no {} '{}'{}", what, word.substr(0, 128),
+                            near.empty() ? "" : format_text("; did you mean '{}'?", near)),
+                next);
   }
   if (found.size() > 1) {
     std::string ids;

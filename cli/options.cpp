@@ -12,8 +12,9 @@ namespace loom::cli {
 std::span<const ExitCodeWords> exit_codes() {
   static constexpr std::array<ExitCodeWords, 8> kCodes{{
       {kDone, "done", "done, or what was asked is so"},
-      {kFailed, "failed", "it failed; or it is not so: a diff or a replay differs, a run is unsafe or not as its scenario expects, a file has "
-                          "errors"},
+      {kFailed, "failed",
+       "it failed; or it is not so: a diff or a replay differs, a run is unsafe or not as its scenario expects, a file has "
+       "errors"},
       {kUsage, "usage", "the command line is wrong: nothing was done"},
       {kRefused, "refused", "refused by a policy, a role, an interlock, a proof, or since it conflicts with what is there"},
       {kPartial, "partly done", "done in part; what was not is named"},

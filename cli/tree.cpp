@@ -22,7 +22,7 @@ void build_tree(CLI::App& app, CommandLine& line) {
   app.name("loom");
   app.set_version_flag("--version", "loom " LOOM_VERSION);
   app.fallthrough();
-  app.add_flag("--json", line.globals.json, "One JSON object with api_version");
+  app.add_flag("--json", line.globals.json, "One JSON object with api_version on stdout; errors as JSON on stderr");
   const char* state = std::getenv("LIGHTLOOM_STATE");
   line.globals.state_dir = state == nullptr ? "run/lab" : state;
   app.add_option("--state", line.globals.state_dir, "Folder of keys, journal and address (also LIGHTLOOM_STATE)")
@@ -33,13 +33,14 @@ void build_tree(CLI::App& app, CommandLine& line) {
   app.add_option("--color", line.colour, "auto, always or never; auto respects NO_COLOR")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  add_help(app, line);  // before the others, which take over its way of printing
+  format_help(app);  // before the commands, which take it over
   for (const auto add :
-       {add_status, add_node,    add_device, add_circuit,   add_job,       add_schedule,   add_lasers, add_alarm,
-        add_plan,   add_predict, add_arena,  add_reproduce, add_catalogue, add_import,     add_sim,    add_config,
-        add_keys,   add_lab,     add_audit,  add_backup,    add_bundle,    add_other_lists}) {
+       {add_status,    add_node,   add_device,    add_circuit, add_job,     add_schedule,   add_alarm, add_audit,
+        add_lasers,    add_lab,    add_keys,      add_backup,  add_predict, add_arena,      add_plan,  add_sim,
+        add_reproduce, add_bundle, add_catalogue, add_import,  add_config,  add_other_lists}) {
     add(app, line);
   }
+  add_help(app, line);
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
   auto& shell = line.keep<std::string>();
   completion->add_option("SHELL", shell, "bash, zsh or fish")->required();

@@ -131,7 +131,8 @@ int rotate_key(const Globals& globals, const KeysCommand& order) {
     return give_up(both.error(), "loom keys list");
   }
   if (const InForce let_in = controller.await(both->keyring.digest(), both->at, false); let_in.state == InForce::State::late) {
-    complain(ErrorCode::timed_out, format_text("the new key is {}; the old one stays, run this again", sentence_of(let_in)), "loom alarm list");
+    complain(ErrorCode::timed_out, format_text("the new key is {}; the old one stays, run this again", sentence_of(let_in)),
+             "loom alarm list");
     return kTimedOut;
   }
   if (auto replaced = replace_key_files(files.key(order.name) + ".next", files.key(order.name)); !replaced) {

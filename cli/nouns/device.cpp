@@ -5,9 +5,9 @@
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
-#include "cli/naming.hpp"
 #include "cli/discover/discover.hpp"
 #include "cli/discover/models.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/device_words.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
@@ -19,7 +19,7 @@ namespace loom::cli {
 namespace {
 
 struct DeviceOptions {
-  std::string device;               ///< its number or name
+  std::string device;              ///< its number or name
   std::vector<std::string> words;  ///< key=value
   bool clear = false;
   bool wait = false;

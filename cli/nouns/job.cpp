@@ -254,10 +254,12 @@ int adapt_job(const Globals& globals, const std::string& word, bool on) {
 
 /// What is no key=value is refused before anybody is asked.
 void add_settings(CLI::App& verb, JobOptions& options) {
-  verb.add_option("--set", options.settings, "key=value, repeatable; loom workload show NAME and loom fabric show NAME list them")->check([](const std::string& word) {
-    const auto setting = parse_settings(std::span(&word, 1));
-    return setting ? std::string{} : setting.error().message;
-  });
+  verb.add_option("--set", options.settings,
+                  "key=value, repeatable; loom workload show NAME and loom fabric show NAME list them")
+      ->check([](const std::string& word) {
+        const auto setting = parse_settings(std::span(&word, 1));
+        return setting ? std::string{} : setting.error().message;
+      });
 }
 
 void add_running(CLI::App& job, CommandLine& line) {

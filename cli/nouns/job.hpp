@@ -16,7 +16,7 @@ class Connection;
 struct JobOptions {
   std::string job;       ///< of change, resize and cancel: number or name
   std::string workload;  ///< a name of the zoo or a trace file
-  std::string name;       ///< empty: the workload's
+  std::string name;      ///< empty: the workload's
   std::uint32_t nodes = 0;
   std::vector<std::string> settings;  ///< key=value
   std::string ranks;   ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any

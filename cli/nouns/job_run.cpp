@@ -164,8 +164,8 @@ class Attendance {
     is_lost_ = false;
     if ((row->state == "ended" || row->state == "refused") && job_.state != row->state) {
       warn(format_text("job {} is {}{}; its light is gone, the command runs on", job_.job.value, row->state,
-                           row->reason.empty() ? "" : ": " + row->reason),
-               "loom job list");
+                       row->reason.empty() ? "" : ": " + row->reason),
+           "loom job list");
     }
     job_ = std::move(*row);
     if (asks && hook_ == 0) {
@@ -221,8 +221,8 @@ class Attendance {
   void end_hook(int code) {
     if (code != 0) {
       warn(format_text("the {} hook ended with {}{}", phase_, code,
-                           phase_ == "quiesce" ? "; the controller waits until its deadline and darkens the light then" : ""),
-               "loom alarm list");
+                       phase_ == "quiesce" ? "; the controller waits until its deadline and darkens the light then" : ""),
+           "loom alarm list");
     }
     if (phase_ == "resume") {
       is_quiet_ = false;
@@ -301,8 +301,8 @@ int print_job_env(const Globals& globals, const EnvOptions& order) {
   return kDone;
 }
 
-/// Submits the job, waits for its light, runs the command with LIGHTLOOM_* in its environment, and cancels the job when it ends.
-/// Returns the command's exit code; 128 + n where signal n ended it.
+/// Submits the job, waits for its light, runs the command with LIGHTLOOM_* in its environment, and cancels the job when it
+/// ends. Returns the command's exit code; 128 + n where signal n ended it.
 int run_with_job(const Globals& globals, const LaunchOptions& order) {
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -355,7 +355,8 @@ void add_launcher(CLI::App& job, CommandLine& line) {
                   "Shell command that makes the job quiet; light of the job goes dark only after it has ended");
   run->add_option("--on-resume", options.on_resume, "Shell command that is run when all light is back");
   run->add_flag("--keep", options.keep, "Leave the job and its light when the command has ended");
-  run->add_option("COMMAND", options.command, "After --; it finds LIGHTLOOM_JOB, LIGHTLOOM_NODES, ... in its environment")->required();
+  run->add_option("COMMAND", options.command, "After --; it finds LIGHTLOOM_JOB, LIGHTLOOM_NODES, ... in its environment")
+      ->required();
   line.when(*run, run_with_job, options);
 }
 

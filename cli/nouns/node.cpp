@@ -50,8 +50,7 @@ int node_request(const Globals& globals, const NodeOptions& options, NodeAction 
   if (!reply) {
     return give_up(reply.error());
   }
-  const int code =
-      conclude(globals, *connection, *reply, options.request.wait, format_text("node {}{}", number, done));
+  const int code = conclude(globals, *connection, *reply, options.request.wait, format_text("node {}{}", number, done));
   if (code == kDone && order == NodeAction::release && !globals.dry_run) {
     print_note("  to give it jobs again: loom node undrain " + number);
   }

@@ -109,13 +109,14 @@ CLI::App& add_reading(CLI::App& app, CommandLine& line, const ListName& name, co
   CLI::App* group = app.add_subcommand(name.singular, "The controller's " + plural);
   group->require_subcommand(1);
   group->footer(footer);  // before the verbs, which take it over
-  line.when(*group->add_subcommand("list", "All " + plural),
-            [noun](const Globals& globals) { return show(globals, noun); });
+  line.when(*group->add_subcommand("list", "All " + plural), [noun](const Globals& globals) { return show(globals, noun); });
   CLI::App* one = group->add_subcommand("show", "One of the " + plural);
   auto& word = line.keep<std::string>();
   std::string placeholder(name.singular);
-  std::ranges::transform(placeholder, placeholder.begin(), [](char c) { return static_cast<char>(c == ' ' ? '_' : c & ~0x20); });
-  add_named(*one, placeholder, word, noun == Noun::circuits ? "Its number, or FROM:TO by the numbers of its nodes" : "Its number or name");
+  std::ranges::transform(placeholder, placeholder.begin(),
+                         [](char c) { return static_cast<char>(c == ' ' ? '_' : c & ~0x20); });
+  add_named(*one, placeholder, word,
+            noun == Noun::circuits ? "Its number, or FROM:TO by the numbers of its nodes" : "Its number or name");
   line.when(*one, [noun, &word](const Globals& globals) { return show(globals, noun, word); });
   return *group;
 }

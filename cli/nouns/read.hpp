@@ -20,8 +20,8 @@ int show(const Globals& globals, Noun noun, const std::string& word = {});
 /// A positional argument that is a number or a name.
 void add_named(CLI::App& verb, const std::string& placeholder, std::string& word, const std::string& what);
 
-/// `loom NOUN list` and `loom NOUN show NOUN`. `what`: "nodes and their agents", instead of the plural. `footer`: below the help
-/// of the noun and of its verbs.
+/// `loom NOUN list` and `loom NOUN show NOUN`. `what`: "nodes and their agents", instead of the plural. `footer`: below the
+/// help of the noun and of its verbs.
 CLI::App& add_reading(CLI::App& app, CommandLine& line, const ListName& name, const std::string& what = {},
                       const std::string& footer = {});
 

@@ -200,8 +200,8 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   }
   if (!order.job.empty()) {
     auto connection = Connection::open(globals);
-    const auto job = connection ? find_id(*connection, Noun::jobs, order.job)
-                                : Result<std::uint64_t>(std::unexpected(connection.error()));
+    const auto job =
+        connection ? find_id(*connection, Noun::jobs, order.job) : Result<std::uint64_t>(std::unexpected(connection.error()));
     if (!job) {
       return give_up(job.error());
     }

@@ -84,7 +84,7 @@ void add_config(CLI::App& app, CommandLine& line) {
   CLI::App* keys = config->add_subcommand("keys", "Every key of every kind of file: type, unit, range, default, meaning");
   auto& options = line.keep<KeysOptions>();
   keys->add_option("KIND", options.kind, "scenario, fabric, inventory, faults, calibration, model, cluster or prices");
-  keys->add_option("KEY", options.key, "One key, wherever it is (at), or at its place (jobs[].at)");
+  keys->add_option("KEY", options.key, "One key, wherever it is (at) or at its place (jobs[].at), or a map (jobs[])");
   line.when(*keys, print_keys, options);
 }
 

@@ -29,14 +29,22 @@ std::vector<KeyQuestion> answer_to(const std::string& kind, const std::string& p
   return {};
 }
 
+/// A limit that no file comes to is none.
+std::string without_endless(std::string text) {
+  constexpr std::string_view kEndless = "..9223372036854775807";
+  const std::size_t at = text.find(kEndless);
+  return at == std::string::npos ? text : text.replace(at, kEndless.size(), " or more");
+}
+
 ConfigKey key_of(const KeyQuestion& asked, const ConfigSection& section) {
   const auto found = std::ranges::find(section.meanings, asked.key, &KeyMeaning::key);
   const KeyMeaning said = found == section.meanings.end() ? KeyMeaning{} : *found;
-  const std::string absent = !said.absent.empty()        ? std::string(said.absent)
-                             : asked.required            ? "required"
-                             : !asked.otherwise.empty()  ? asked.otherwise
-                                                         : "none";
-  return {asked.key, said.takes.empty() ? asked.expected : std::string(said.takes), absent, std::string(said.meaning)};
+  const std::string absent = !said.absent.empty()       ? std::string(said.absent)
+                             : asked.required           ? "required"
+                             : !asked.otherwise.empty() ? asked.otherwise
+                                                        : "none";
+  return {asked.key, said.takes.empty() ? without_endless(asked.expected) : std::string(said.takes), absent,
+          std::string(said.meaning)};
 }
 
 Json json_of(const ConfigSection& section, const std::vector<ConfigKey>& keys) {
@@ -44,7 +52,8 @@ Json json_of(const ConfigSection& section, const std::vector<ConfigKey>& keys) {
   for (const ConfigKey& key : keys) {
     list.push_back({{"key", key.key}, {"takes", key.takes}, {"absent", key.absent}, {"meaning", key.meaning}});
   }
-  return {{"kind", section.kind}, {"path", section.path}, {"where", section.where}, {"summary", section.summary}, {"keys", list}};
+  return {
+      {"kind", section.kind}, {"path", section.path}, {"where", section.where}, {"summary", section.summary}, {"keys", list}};
 }
 
 Error unknown_kind(std::string_view kind, const std::vector<ConfigSection>& sections) {
@@ -70,7 +79,8 @@ std::vector<ConfigSection> config_sections() {
     all.insert(all.end(), more.begin(), more.end());
   }
   std::ranges::stable_sort(all, {}, [](const ConfigSection& section) {
-    static constexpr std::string_view kOrder[] = {"scenario", "fabric", "inventory", "faults", "calibration", "model", "cluster", "prices"};
+    static constexpr std::string_view kOrder[] = {"scenario",    "fabric", "inventory", "faults",
+                                                  "calibration", "model",  "cluster",   "prices"};
     return std::ranges::find(kOrder, section.kind) - std::begin(kOrder);
   });
   // The file itself first, then its maps, and of these the profiles last.
@@ -114,11 +124,12 @@ Result<nlohmann::ordered_json> config_keys_json(std::string_view kind, std::stri
     is_kind = true;
     std::vector<ConfigKey> keys = keys_of(section);
     std::ranges::transform(keys, std::back_inserter(known), &ConfigKey::key);
-    // `jobs[].at`, or `at` wherever it is
+    known.push_back(section.path);
+    // `at` wherever it is, `jobs[].at`, or `jobs[]` with all of its keys
     const auto is_other = [&](const ConfigKey& each) {
       return each.key != key && format_text("{}.{}", section.path, each.key) != key;
     };
-    if (!key.empty()) {
+    if (!key.empty() && key != section.path) {
       std::erase_if(keys, is_other);
     }
     if (!keys.empty()) {
@@ -131,8 +142,8 @@ Result<nlohmann::ordered_json> config_keys_json(std::string_view kind, std::stri
   if (object["sections"].empty()) {
     const std::string near = loom::cli::nearest(std::string(key.substr(0, 128)), known);
     return fail(ErrorCode::not_found,
-                format_text("no file{} has the key '{}'{}", kind.empty() ? "" : format_text(" of kind {}", kind), key.substr(0, 128),
-                            near.empty() ? "" : format_text("; did you mean '{}'?", near)),
+                format_text("no file{} has the key '{}'{}", kind.empty() ? "" : format_text(" of kind {}", kind),
+                            key.substr(0, 128), near.empty() ? "" : format_text("; did you mean '{}'?", near)),
                 kind.empty() ? "loom config keys" : format_text("loom config keys {}", kind));
   }
   return object;

@@ -52,7 +52,8 @@ class Formatter : public CLI::Formatter {
 std::span<const EnvironmentWords> environment_words() {
   static constexpr std::array<EnvironmentWords, 23> kWords{{
       {"LIGHTLOOM_STATE", "loom", "the state folder, where --state names none"},
-      {"LIGHTLOOM_DATA", "loom reproduce, loom plan --search, tests, benchmarks", "the folder of public traces and measurements"},
+      {"LIGHTLOOM_DATA", "loom reproduce, loom plan --search, tests, benchmarks",
+       "the folder of public traces and measurements"},
       {"LIGHTLOOM_JOB", "found by the command of loom job run, and printed by loom job env", "the job's number"},
       {"LIGHTLOOM_JOB_NAME", "found there", "the job's name"},
       {"LIGHTLOOM_JOB_STATE", "found there", "pending, waiting, lit, degraded or dark"},
@@ -60,14 +61,17 @@ std::span<const EnvironmentWords> environment_words() {
       {"LIGHTLOOM_NODES", "found there", "names of the job's nodes in rank order, with commas"},
       {"LIGHTLOOM_REVISION", "found there", "the revision that lights the job"},
       {"LIGHTLOOM_PHASE", "found by --on-quiesce and --on-resume", "quiesce or resume"},
-      {"LIGHTLOOM_QUIESCE_REVISION", "found by --on-quiesce and --on-resume", "the revision that waits for the job to be quiet"},
+      {"LIGHTLOOM_QUIESCE_REVISION", "found by --on-quiesce and --on-resume",
+       "the revision that waits for the job to be quiet"},
       {"NO_COLOR", "loom", "not empty: no colour, as --color never"},
       {"CLICOLOR_FORCE", "loom", "not empty: colour although stdout is no terminal, as --color always"},
-      {"LIGHTLOOM_SEED", "tests/strangers/emulators.py, agents_test", "the seed of a random test that failed, to have it again"},
+      {"LIGHTLOOM_SEED", "tests/strangers/emulators.py, agents_test",
+       "the seed of a random test that failed, to have it again"},
       {"LIGHTLOOM_BIN", "tests/strangers", "the folder of the programs, where no argument names it"},
       {"LIGHTLOOM_STRANGER_KEEP", "tests/strangers", "not empty: the lab's folder stays"},
       {"LIGHTLOOM_STRANGER_NODES", "tests/strangers/flood.py", "nodes of its lab (64)"},
-      {"LIGHTLOOM_STRANGER_PROTO", "tests/strangers/peer.py", "a folder of generated messages, made by the first judge for the others"},
+      {"LIGHTLOOM_STRANGER_PROTO", "tests/strangers/peer.py",
+       "a folder of generated messages, made by the first judge for the others"},
       {"LIGHTLOOM_KILL_POINTS", "lab_kill_test", "at how many points of a change it kills the controller"},
       {"LIGHTLOOM_REPEATS", "interlock_lab_test", "how often it opens a contact"},
       {"LIGHTLOOM_GRANT_HORIZON_MORE", "grant_explore_test", "how many steps further it looks"},
@@ -82,10 +86,12 @@ std::string global_options_text() {
   return "Everywhere: --json, --state DIR, --endpoint ADDRESS, --as NAME, --timeout TIME, --color WHEN (loom --help)\n";
 }
 
+void format_help(CLI::App& app) { app.formatter(std::make_shared<Formatter>()); }
+
 void arrange_help(CLI::App& app) {
   for (const Group& group : groups()) {
     for (const std::string_view name : group.commands) {
-      if (CLI::App* command = app.get_subcommand_no_throw(std::string(name)); command != nullptr) {
+      for (CLI::App* command : app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; })) {
         command->group(group.title);
       }
     }
@@ -108,7 +114,8 @@ Result<std::string> help_text(const CLI::App& app, const std::vector<std::string
     }
   }
   if (markdown) {
-    return fail(ErrorCode::invalid_argument, format_text("there is no page '{}'", words.front().substr(0, 128)), "loom help --help");
+    return fail(ErrorCode::invalid_argument, format_text("there is no page '{}'", words.front().substr(0, 128)),
+                "loom help --help");
   }
   const CLI::App* here = &app;
   std::string path = "loom";
@@ -123,7 +130,8 @@ Result<std::string> help_text(const CLI::App& app, const std::vector<std::string
         known.insert(known.end(), page_names().begin(), page_names().end());
       }
       const std::string near = nearest(word.substr(0, 128), known);
-      return fail(ErrorCode::not_found, format_text("'{}' is no command of {}{}", word.substr(0, 128), path, here == &app ? " and no topic" : ""),
+      return fail(ErrorCode::not_found,
+                  format_text("'{}' is no command of {}{}", word.substr(0, 128), path, here == &app ? " and no topic" : ""),
                   near.empty() ? path + " --help" : format_text("loom help {}", near));
     }
     path += " " + word;
@@ -133,7 +141,6 @@ Result<std::string> help_text(const CLI::App& app, const std::vector<std::string
 }
 
 void add_help(CLI::App& app, CommandLine& line) {
-  app.formatter(std::make_shared<Formatter>());
   CLI::App* help = app.add_subcommand("help", "Help on a command or a topic: loom help job submit, loom help exit-codes");
   struct Options {
     std::vector<std::string> words;

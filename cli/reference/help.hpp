@@ -29,7 +29,9 @@ std::span<const EnvironmentWords> environment_words();
 /// What a command takes everywhere, in two lines for its help.
 std::string global_options_text();
 
-/// Sorts the commands of the root into groups, and gives every command its footer.
+/// Every command's footer says what it takes everywhere. To be called before there are commands.
+void format_help(CLI::App& app);
+/// Sorts the commands of the root into groups, and writes the root's footer.
 void arrange_help(CLI::App& app);
 
 /// The text of `loom help TOPIC`, or of a command's --help. `markdown`: a page of docs/reference, for TOPIC alone.

@@ -37,7 +37,9 @@ Page exit_code_page() {
   for (const ExitCodeWords& each : exit_codes()) {
     table.rows.push_back({std::to_string(static_cast<int>(each.code)), std::string(each.meaning)});
   }
-  return {"Exit codes", "How every command of `loom` ends; `loom job run` ends as its command does, 128 + n where signal n ended it.", {table}};
+  return {"Exit codes",
+          "How every command of `loom` ends; `loom job run` ends as its command does, 128 + n where signal n ended it.",
+          {table}};
 }
 
 Page environment_page() {
@@ -45,15 +47,21 @@ Page environment_page() {
   for (const EnvironmentWords& each : environment_words()) {
     table.rows.push_back({in_code(std::string(each.name)), std::string(each.who), std::string(each.meaning)});
   }
-  return {"Environment", "Variables that you may set, or that a command of yours finds set. A flag has precedence over its variable.", {table}};
+  return {"Environment",
+          "Variables that you may set, or that a command of yours finds set. A flag has precedence over its variable.",
+          {table}};
 }
 
 Page alarm_page() {
-  Page page{"Alarms", "What each alarm of `loom alarm list` means, what causes it, and what to do. Its evidence names the device, the value and the "
-                      "limit, and its row what to type next.", {}};
+  Page page{"Alarms",
+            "What each alarm of `loom alarm list` means, what causes it, and what to do. Its evidence names the device, the "
+            "value and the "
+            "limit, and its row what to type next.",
+            {}};
   PageTable table{"", "", {"alarm", "meaning", "cause", "what to do"}, {}};
   for (const AlarmWords& each : alarm_words()) {
-    table.rows.push_back({in_code(std::string(to_string(each.code))), std::string(each.meaning), std::string(each.cause), std::string(each.remedy)});
+    table.rows.push_back({in_code(std::string(to_string(each.code))), std::string(each.meaning), std::string(each.cause),
+                          std::string(each.remedy)});
   }
   page.tables.push_back(std::move(table));
   return page;
@@ -62,7 +70,8 @@ Page alarm_page() {
 PageTable settings_table(std::string heading, std::string text, std::span<const SettingWords> words) {
   PageTable table{std::move(heading), std::move(text), {"key", "unit or words", "absent", "meaning"}, {}};
   for (const SettingWords& each : words) {
-    table.rows.push_back({in_code(std::string(each.key)), std::string(each.unit), std::string(each.absent), std::string(each.meaning)});
+    table.rows.push_back(
+        {in_code(std::string(each.key)), std::string(each.unit), std::string(each.absent), std::string(each.meaning)});
   }
   return table;
 }
@@ -75,8 +84,10 @@ std::string heading_of(const ConfigSection& section) {
 
 Page config_page() {
   Page page{"Keys of configuration files",
-            "Every key of every kind of file, as `loom config keys [KIND] [KEY]` prints them: what it takes, in which range, what holds without it, "
-            "and what it means. Types, ranges and defaults are the readers' own. A number has its unit behind it (`10 ms`, `100 GHz`); `loom "
+            "Every key of every kind of file, as `loom config keys [KIND] [KEY]` prints them: what it takes, in which range, "
+            "what holds without it, "
+            "and what it means. Types, ranges and defaults are the readers' own. A number has its unit behind it (`10 ms`, "
+            "`100 GHz`); `loom "
             "config check FILE` names every error of a file.",
             {}};
   std::map<std::string, std::string> seen;  // maps that files share, by their keys
@@ -94,12 +105,14 @@ Page config_page() {
     }
     page.tables.push_back(std::move(table));
   }
-  page.tables.push_back(settings_table("settings of workloads",
-                                       "`settings:` of jobs and `--set KEY=VALUE`; which of them a model has, and its defaults: `loom workload show NAME`.",
-                                       workload_words()));
-  page.tables.push_back(settings_table("settings of compared fabrics",
-                                       "`--set fabric.KEY=VALUE` of `loom predict` and `loom arena`; which of them a fabric has: `loom fabric show NAME`.",
-                                       compare_words()));
+  page.tables.push_back(settings_table(
+      "settings of workloads",
+      "`settings:` of jobs and `--set KEY=VALUE`; which of them a model has, and its defaults: `loom workload show NAME`.",
+      workload_words()));
+  page.tables.push_back(settings_table(
+      "settings of compared fabrics",
+      "`--set fabric.KEY=VALUE` of `loom predict` and `loom arena`; which of them a fabric has: `loom fabric show NAME`.",
+      compare_words()));
   return page;
 }
 
@@ -128,7 +141,8 @@ void add_command(const CLI::App& app, const std::string& path, std::vector<PageT
     takes_options = takes_options || (!is_positional && !is_help);
     if (!is_help) {
       const std::string required = option->get_required() ? "required" : "";
-      table.rows.push_back({in_code(shape_of(*option)), option->get_default_str().empty() ? required : in_code(option->get_default_str()),
+      table.rows.push_back({in_code(shape_of(*option)),
+                            option->get_default_str().empty() ? required : in_code(option->get_default_str()),
                             option->get_description()});
     }
   }
@@ -142,7 +156,9 @@ void add_command(const CLI::App& app, const std::string& path, std::vector<PageT
 }
 
 Page command_page(const CLI::App& app) {
-  Page page{"Commands", "Every command of `loom`, as its `--help` has it. What stands under `loom` is understood by all of them.", {}};
+  Page page{"Commands",
+            "Every command of `loom`, as its `--help` has it. What stands under `loom` is understood by all of them.",
+            {}};
   add_command(app, "loom", page.tables);
   return page;
 }
@@ -192,7 +208,8 @@ std::string to_markdown(const Page& page) {
 std::string to_text(const Page& page) {
   std::string text = format_text("{}\n", without_marks(page.text));
   for (const PageTable& table : page.tables) {
-    text += format_text("\n{}{}", table.heading.empty() ? "" : table.heading + "\n", table.text.empty() ? "" : without_marks(table.text) + "\n");
+    text += format_text("\n{}{}", table.heading.empty() ? "" : table.heading + "\n",
+                        table.text.empty() ? "" : without_marks(table.text) + "\n");
     Table rows(table.columns);
     for (std::vector<std::string> row : table.rows) {
       std::ranges::transform(row, row.begin(), without_marks);
@@ -215,7 +232,8 @@ const std::vector<std::string>& page_names() {
 std::optional<std::string> page_of(const CLI::App& app, std::string_view name, bool markdown) {
   const auto topic = std::ranges::find(topics(), name, &Topic::name);
   // `loom help config` is the command's: its keys are `loom config keys`.
-  if (topic == topics().end() || (!markdown && app.get_subcommand_no_throw(std::string(name)) != nullptr)) {
+  const bool is_command = !app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; }).empty();
+  if (topic == topics().end() || (is_command && !markdown)) {
     return std::nullopt;
   }
   const Page page = topic->page(app);

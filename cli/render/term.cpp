@@ -28,8 +28,8 @@ std::size_t columns_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
-constexpr std::size_t kGap = 2;        ///< between columns
-constexpr std::size_t kLeastWords = 8; ///< a column of words is cut to no less
+constexpr std::size_t kGap = 2;         ///< between columns
+constexpr std::size_t kLeastWords = 8;  ///< a column of words is cut to no less
 
 /// The bytes of the first or last `count` columns of the screen.
 std::string_view first_columns(std::string_view text, std::size_t count) {
@@ -51,7 +51,9 @@ std::string cut(const std::string& cell, std::size_t width) {
   }
   const bool is_sentence = cell.find(' ') != std::string::npos;
   const std::size_t tail = is_sentence ? 0 : (width - 1) / 2;
-  return format_text("{}\u2026{}", first_columns(cell, width - 1 - tail), last_columns(cell, tail));
+  std::string_view head = first_columns(cell, width - 1 - tail);
+  head.remove_suffix(head.size() - 1 - std::min(head.find_last_not_of(' '), head.size() - 1));
+  return format_text("{}\u2026{}", head, last_columns(cell, tail));
 }
 
 std::size_t total_of(const std::vector<std::size_t>& shown, const std::vector<std::size_t>& widths) {
@@ -74,7 +76,9 @@ void print_sentence(std::string_view what, std::string_view next) {
   }
 }
 
-void print_line(const Json& object) { std::fprintf(stderr, "%s\n", object.dump(-1, ' ', false, Json::error_handler_t::replace).c_str()); }
+void print_line(const Json& object) {
+  std::fprintf(stderr, "%s\n", object.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+}
 
 }  // namespace
 
@@ -148,7 +152,8 @@ std::string Table::text(std::size_t width) const {
   // Words may be cut, down to their header or kLeastWords; the widest column first, until all are as wide as each other.
   std::vector<std::size_t> least = widths;
   for (std::size_t column = 0; column < header_.size(); ++column) {
-    const bool is_words = std::ranges::any_of(rows_, [&](const auto& row) { return !row[column].empty() && !is_number(row[column]); });
+    const bool is_words =
+        std::ranges::any_of(rows_, [&](const auto& row) { return !row[column].empty() && !is_number(row[column]); });
     least[column] = is_words ? std::min(widths[column], std::max(columns_of(header_[column]), kLeastWords)) : widths[column];
   }
   const std::size_t wanted = shown.size();
@@ -158,8 +163,8 @@ std::string Table::text(std::size_t width) const {
   while (total_of(shown, widths) > width) {
     std::size_t widest = shown.front();
     for (const std::size_t column : shown) {
-      const bool is_wider = widths[column] > least[column] &&
-                            (widths[widest] == least[widest] || widths[column] > widths[widest]);
+      const bool is_wider =
+          widths[column] > least[column] && (widths[widest] == least[widest] || widths[column] > widths[widest]);
       widest = is_wider ? column : widest;
     }
     if (widths[widest] == least[widest]) {

@@ -23,8 +23,8 @@ using loom::text_of;
 /// Of the terminal on stdout; 0: it is none, and nothing is cut.
 std::size_t terminal_width();
 
-/// A table with a header; columns as wide as their widest cell, numbers flush right. Where a terminal is narrower, it leaves out
-/// columns that say nothing, then cuts words with an ellipsis, then leaves out columns before the last and says so. Numbers
+/// A table with a header; columns as wide as their widest cell, numbers flush right. Where a terminal is narrower, it leaves
+/// out columns that say nothing, then cuts words with an ellipsis, then leaves out columns before the last and says so. Numbers
 /// are never cut.
 class Table {
  public:

@@ -1,5 +1,5 @@
-// libFuzzer: a WaveShaper's web server, as tests/fuzz/waveshaper_codecs.hpp says. With LIGHTLOOM_FUZZ_MODEL in the environment the
-// model hears it too, which is a hundred times slower.
+// libFuzzer: a WaveShaper's web server, as tests/fuzz/waveshaper_codecs.hpp says. With LIGHTLOOM_FUZZ_MODEL in the environment
+// the model hears it too, which is a hundred times slower.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

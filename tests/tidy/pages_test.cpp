@@ -109,7 +109,8 @@ TEST_CASE("no file names one that the tree does not have") {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
       const std::size_t beside = line.find(kBeside);
-      // Public data is no part of the tree: where it lies is said by LIGHTLOOM_DATA, and this is where it is looked for without.
+      // Public data is no part of the tree: where it lies is said by LIGHTLOOM_DATA, and this is where it is looked for
+      // without.
       const bool is_data = beside != std::string::npos && line.compare(beside + kBeside.size(), 5, "/data") == 0;
       std::smatch match;
       if (std::regex_search(line, match, outside)) {

@@ -225,8 +225,8 @@ double YamlMap::real(std::string_view key, Range<double> range, Default<double> 
 }
 
 bool YamlMap::flag(std::string_view key, Default<bool> otherwise) {
-  const YamlNode* node = scalar({std::string(key), "true or false", otherwise.text([](bool on) { return on ? "true" : "false"; }),
-                                 otherwise.required()});
+  const YamlNode* node = scalar(
+      {std::string(key), "true or false", otherwise.text([](bool on) { return on ? "true" : "false"; }), otherwise.required()});
   if (node == nullptr) {
     return otherwise.value_or(false);
   }

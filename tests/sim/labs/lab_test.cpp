@@ -154,7 +154,8 @@ TEST_CASE("a launcher's command runs in its job's light and is made quiet before
   const auto note = [&](const std::string& word) {
     return "'echo $LIGHTLOOM_NODES > " + moved.string() + "; echo " + word + " $LIGHTLOOM_JOB >> " + notes.string() + "'";
   };
-  const std::string wait_for_light = "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LIGHTLOOM_NODES'";
+  const std::string wait_for_light =
+      "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LIGHTLOOM_NODES'";
   auto launcher = std::async(std::launch::async, [&] {
     return lab.run("--timeout 30s job run vgg19 --ranks 3,node-0,6,1 --name train --on-quiesce " + note("quiet") +
                    " --on-resume " + note("resumed") + " -- sh -c " + wait_for_light);
