@@ -21,6 +21,7 @@ void build_tree(CLI::App& app, CommandLine& line) {
   app.description("Operate an optical testbed that trains neural networks");
   app.name("loom");
   app.set_version_flag("--version", "loom " LOOM_VERSION);
+  app.require_subcommand(0, 1);  // none: help; and what follows the first is its own, whatever it is called
   app.fallthrough();
   app.add_flag("--json", line.globals.json, "One JSON object with api_version on stdout; errors as JSON on stderr");
   const char* state = std::getenv("LIGHTLOOM_STATE");
