@@ -43,10 +43,22 @@ void build_tree(CLI::App& app, CommandLine& line) {
   }
   add_help(app, line);
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
-  auto& shell = line.keep<std::string>();
-  completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
-  line.when(*completion, [&app, &shell](const Globals&) -> int {
-    const auto script = completion_script(app, shell);
+  struct Wanted {
+    std::string shell;
+    std::string kind;
+  };
+  auto& wanted = line.keep<Wanted>();
+  completion->add_option("SHELL", wanted.shell, "bash, zsh or fish; words: what these scripts ask")->required();
+  completion->add_option("WORDS_OF", wanted.kind,
+                         "Of words: nodes, devices, jobs, circuits, alarms, workloads, fabrics, scenarios, ...");
+  line.when(*completion, [&app, &wanted](const Globals& globals) -> int {
+    if (wanted.shell == "words") {
+      for (const std::string& word : completion_words(globals, wanted.kind)) {
+        std::printf("%s\n", word.c_str());
+      }
+      return kDone;
+    }
+    const auto script = completion_script(app, wanted.shell);
     if (!script) {
       return give_up(script.error());
     }

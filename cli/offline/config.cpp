@@ -1,6 +1,7 @@
-// loom config check|keys: every error of every file, and every key that files may have.
+// loom config check|list|keys: every error of every file, and every key that files may have.
 #include <cstdio>
 
+#include "cli/catalogue/shipped.hpp"
 #include "cli/command_line.hpp"
 #include "cli/offline/config_words.hpp"
 #include "cli/offline/offline.hpp"
@@ -81,6 +82,7 @@ void add_config(CLI::App& app, CommandLine& line) {
   auto& paths = line.keep<std::vector<std::string>>();
   check->add_option("FILE", paths, "YAML files")->required();
   line.when(*check, check_configs, paths);
+  add_config_list(*config, line);
   CLI::App* keys = config->add_subcommand("keys", "Every key of every kind of file: type, unit, range, default, meaning");
   auto& options = line.keep<KeysOptions>();
   keys->add_option("KIND", options.kind, "scenario, fabric, inventory, faults, calibration, model, cluster or prices");

@@ -17,8 +17,9 @@
 namespace loom::cli {
 namespace {
 
+/// A number, perhaps with its unit or a few more ("1200 0 3300 mV"); a sentence that begins with one is words.
 bool is_number(std::string_view cell) {
-  return !cell.empty() &&
+  return !cell.empty() && std::ranges::count(cell, ' ') <= 3 &&
          (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell.front() == '-' || cell.front() == '+');
 }
 
@@ -55,6 +56,8 @@ std::string cut(const std::string& cell, std::size_t width) {
   head.remove_suffix(head.size() - 1 - std::min(head.find_last_not_of(' '), head.size() - 1));
   return format_text("{}\u2026{}", head, last_columns(cell, tail));
 }
+
+bool may_be_cut(const std::string& cell) { return !cell.empty() && (!is_number(cell) || cell.find(", ") != std::string::npos); }
 
 std::size_t total_of(const std::vector<std::size_t>& shown, const std::vector<std::size_t>& widths) {
   std::size_t total = shown.empty() ? 0 : kGap * (shown.size() - 1);
@@ -149,16 +152,18 @@ std::string Table::text(std::size_t width) const {
     return !rows_.empty() &&
            std::ranges::all_of(rows_, [&](const auto& row) { return row[column].empty() || row[column] == "-"; });
   });
-  // Words may be cut, down to their header or kLeastWords; the widest column first, until all are as wide as each other.
+  // Words may be cut, and so may several numbers in one cell; the widest column first, until all are as wide as each other.
   std::vector<std::size_t> least = widths;
   for (std::size_t column = 0; column < header_.size(); ++column) {
-    const bool is_words =
-        std::ranges::any_of(rows_, [&](const auto& row) { return !row[column].empty() && !is_number(row[column]); });
+    const bool is_words = std::ranges::any_of(rows_, [&](const auto& row) { return may_be_cut(row[column]); });
     least[column] = is_words ? std::min(widths[column], std::max(columns_of(header_[column]), kLeastWords)) : widths[column];
   }
   const std::size_t wanted = shown.size();
   while (shown.size() > 2 && total_of(shown, least) > width) {
-    shown.erase(shown.end() - 2);  // the last one says why
+    // Between the first, which says of what, and the last, which says why: the widest, of equals the later one.
+    const auto widest = std::max_element(shown.begin() + 1, shown.end() - 1,
+                                         [&](std::size_t one, std::size_t other) { return least[one] <= least[other]; });
+    shown.erase(widest);
   }
   while (total_of(shown, widths) > width) {
     std::size_t widest = shown.front();
@@ -174,7 +179,11 @@ std::string Table::text(std::size_t width) const {
   }
   const std::size_t hidden = wanted - shown.size();
   return lines(shown, widths) +
-         (hidden == 0 ? "" : cut(format_text("({} more columns: a wider terminal, a pipe, --json)", hidden), width) + "\n");
+         (hidden == 0
+              ? ""
+              : cut(format_text("({} more {}: a wider terminal, a pipe, --json)", hidden, hidden == 1 ? "column" : "columns"),
+                    width) +
+                    "\n");
 }
 
 Progress::~Progress() {

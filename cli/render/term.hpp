@@ -24,8 +24,8 @@ using loom::text_of;
 std::size_t terminal_width();
 
 /// A table with a header; columns as wide as their widest cell, numbers flush right. Where a terminal is narrower, it leaves
-/// out columns that say nothing, then cuts words with an ellipsis, then leaves out columns before the last and says so. Numbers
-/// are never cut.
+/// out columns that say nothing, then cuts words with an ellipsis, then leaves out columns between the first and the last, the
+/// widest first, and says so. A number is never cut.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);

@@ -118,8 +118,9 @@ class Help:
         return run.stdout if run.returncode == 0 else ""
 
     def commands(self, *words):
-        listed = re.search(r"^Subcommands:\n((?:  .*\n?)+)", self.of(*words), re.M)
-        return re.findall(r"^  ([a-z][a-z-]*)", listed.group(1), re.M) if listed else []
+        listed = re.findall(r"^([A-Z][A-Za-z ]*):\n((?:  .*\n?)+)", self.of(*words), re.M)
+        return [name for head, body in listed if head not in ("Options", "Positionals")
+                for name in re.findall(r"^  ([a-z][a-z-]*)", body, re.M)]
 
     def fault_of(self, text):
         """What is wrong with `loom ...` as it stands in running text; empty: nothing."""
@@ -299,6 +300,8 @@ def main():
     finally:
         scratch.end()
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
+    print(f"commands documented: {counts['run'] + counts['marked']}, run now: {counts['run']}, not run now (slow, or marked with "
+          f"the reason): {counts['marked']}")
     for fault in faults:
         print(f"BROKEN: {fault}")
     return 1 if faults else 0
