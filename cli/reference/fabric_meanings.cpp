@@ -130,10 +130,9 @@ std::vector<ConfigSection> template_sections() {
 
 const std::string kLists = "name: f\narchitecture: bench\nnodes: []\nelements: []\n";
 
-}  // namespace
-
-std::vector<ConfigSection> fabric_sections() {
-  std::vector<ConfigSection> all{
+/// Both forms of a file.
+std::vector<ConfigSection> file_sections() {
+  return {
       {kFabric,
        "",
        "template",
@@ -159,10 +158,10 @@ std::vector<ConfigSection> fabric_sections() {
                       {"devices", "what agents drive", "none"}}),
               installation_keys())},
   };
-  for (ConfigSection& each : template_sections()) {
-    all.push_back(std::move(each));
-  }
-  const std::vector<ConfigSection> lists{
+}
+
+std::vector<ConfigSection> list_sections() {
+  return {
       {kFabric,
        "nodes[]",
        "",
@@ -210,10 +209,10 @@ std::vector<ConfigSection> fabric_sections() {
         {"first_node", "the first of the nodes that it darkens", "the first of all"},
         {"last_node", "the last of them", "first_node, or the last of all"}}},
   };
-  all.insert(all.end(), lists.begin(), lists.end());
-  for (ConfigSection& each : element_sections()) {
-    all.push_back(std::move(each));
-  }
+}
+
+std::vector<ConfigSection> profile_sections() {
+  std::vector<ConfigSection> all;
   for (const DeviceModel* model : all_fabric_kinds().models) {
     ConfigSection section{"inventory",
                           "devices.NAME.profile",
@@ -227,6 +226,16 @@ std::vector<ConfigSection> fabric_sections() {
     if (!section.meanings.empty()) {
       all.push_back(std::move(section));
     }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<ConfigSection> fabric_sections() {
+  std::vector<ConfigSection> all = file_sections();
+  for (const auto& more : {template_sections(), list_sections(), element_sections(), profile_sections()}) {
+    all.insert(all.end(), more.begin(), more.end());
   }
   return all;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <sstream>
 
 #include "cli/catalogue/catalogue.hpp"
 #include "cli/options.hpp"
@@ -25,6 +26,22 @@ std::string cell_of(const std::string& text) {
   return cell;
 }
 
+/// Paragraphs of at most so many columns; a list of code spans is not parted.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kColumns = 118;
+  std::string lines;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool is_first = lines.empty();
+    const bool is_next = !is_first && column + 1 + word.size() > kColumns;
+    lines += is_first ? "" : is_next ? "\n" : " ";
+    column = is_first || is_next ? word.size() : column + 1 + word.size();
+    lines += word;
+  }
+  return lines;
+}
+
 std::string in_code(const std::string& text) { return text.empty() ? "" : format_text("`{}`", text); }
 
 std::string without_marks(std::string text) {
@@ -33,7 +50,7 @@ std::string without_marks(std::string text) {
 }
 
 Page exit_code_page() {
-  PageTable table{"", "", {"code", "meaning"}, {}};
+  PageTable table{"", "", "", {"code", "meaning"}, {}};
   for (const ExitCodeWords& each : exit_codes()) {
     table.rows.push_back({std::to_string(static_cast<int>(each.code)), std::string(each.meaning)});
   }
@@ -43,7 +60,7 @@ Page exit_code_page() {
 }
 
 Page environment_page() {
-  PageTable table{"", "", {"variable", "who", "meaning"}, {}};
+  PageTable table{"", "", "", {"variable", "who", "meaning"}, {}};
   for (const EnvironmentWords& each : environment_words()) {
     table.rows.push_back({in_code(std::string(each.name)), std::string(each.who), std::string(each.meaning)});
   }
@@ -58,7 +75,7 @@ Page alarm_page() {
             "value and the "
             "limit, and its row what to type next.",
             {}};
-  PageTable table{"", "", {"alarm", "meaning", "cause", "what to do"}, {}};
+  PageTable table{"", "", "", {"alarm", "meaning", "cause", "what to do"}, {}};
   for (const AlarmWords& each : alarm_words()) {
     table.rows.push_back({in_code(std::string(to_string(each.code))), std::string(each.meaning), std::string(each.cause),
                           std::string(each.remedy)});
@@ -68,7 +85,7 @@ Page alarm_page() {
 }
 
 PageTable settings_table(std::string heading, std::string text, std::span<const SettingWords> words) {
-  PageTable table{std::move(heading), std::move(text), {"key", "unit or words", "absent", "meaning"}, {}};
+  PageTable table{std::move(heading), std::move(text), "", {"key", "unit or words", "absent", "meaning"}, {}};
   for (const SettingWords& each : words) {
     table.rows.push_back(
         {in_code(std::string(each.key)), std::string(each.unit), std::string(each.absent), std::string(each.meaning)});
@@ -92,7 +109,7 @@ Page config_page() {
             {}};
   std::map<std::string, std::string> seen;  // maps that files share, by their keys
   for (const ConfigSection& section : config_sections()) {
-    PageTable table{heading_of(section), section.summary + ".", {"key", "takes", "absent", "meaning"}, {}};
+    PageTable table{heading_of(section), section.summary + ".", "", {"key", "takes", "absent", "meaning"}, {}};
     std::string sum;
     for (const ConfigKey& key : keys_of(section)) {
       table.rows.push_back({in_code(key.key), key.takes, key.absent, key.meaning});
@@ -128,7 +145,7 @@ std::string shape_of(const CLI::Option& option) {
 void add_command(const CLI::App& app, const std::string& path, std::vector<PageTable>& tables) {
   const auto subs = app.get_subcommands([](const CLI::App*) { return true; });
   std::string usage = path;
-  PageTable table{path, "", {"argument", "default", "meaning"}, {}};
+  PageTable table{path, "", "", {"argument", "default", "meaning"}, {}};
   bool takes_options = false;
   for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
     const bool is_positional = option->get_positional();
@@ -148,7 +165,8 @@ void add_command(const CLI::App& app, const std::string& path, std::vector<PageT
   }
   usage += takes_options ? " [OPTIONS]" : "";
   usage += subs.empty() ? "" : " COMMAND";
-  table.text = format_text("{}.\n\n`{}`", app.get_description(), usage);
+  table.text = app.get_description() + ".";
+  table.usage = usage;
   tables.push_back(std::move(table));
   for (const CLI::App* sub : subs) {
     add_command(*sub, format_text("{} {}", path, sub->get_name()), tables);
@@ -180,10 +198,11 @@ const std::vector<Topic>& topics() {
 }  // namespace
 
 std::string to_markdown(const Page& page) {
-  std::string text = format_text("# {}\n\n{}\n", page.title, page.text);
+  std::string text = format_text("# {}\n\n{}\n", page.title, wrapped(page.text));
   for (const PageTable& table : page.tables) {
     text += table.heading.empty() ? "" : format_text("\n## {}\n", table.heading);
-    text += table.text.empty() ? "" : format_text("\n{}\n", table.text);
+    text += table.text.empty() ? "" : format_text("\n{}\n", wrapped(table.text));
+    text += table.usage.empty() ? "" : format_text("\n`{}`\n", table.usage);
     if (table.rows.empty()) {
       continue;
     }

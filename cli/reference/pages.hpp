@@ -18,6 +18,7 @@ namespace loom::cli {
 struct PageTable {
   std::string heading;  ///< empty: none of its own
   std::string text;     ///< above the table
+  std::string usage{};  ///< of a command, on a line of its own
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
 };

@@ -88,29 +88,8 @@ std::vector<ConfigSection> cluster_sections() {
   };
 }
 
-}  // namespace
-
-std::vector<ConfigSection> study_sections() {
-  std::vector<ConfigSection> all{{"faults",
-                                  "",
-                                  "",
-                                  "what goes wrong, and when, for any scenario",
-                                  {"zzz: 1"},
-                                  with_header({{"name", "printed"},
-                                               {"network", "what the simulated network does to messages", {}, "a map"},
-                                               {"device_faults", "what goes wrong with devices"},
-                                               {"machine_faults", "what goes wrong with the controller or with agents"},
-                                               {"fibre_faults", "what is plugged wrongly (mode sim)"},
-                                               {"expect", "what these faults may cost each job", {}, "a map"}})},
-                                 {"faults",
-                                  "expect",
-                                  "",
-                                  "what these faults may cost each job",
-                                  {"expect: {zzz: 1}"},
-                                  {{"dark_at_most", "every job may be dark for so much longer than its scenario expects"}}}};
-  for (ConfigSection& each : fault_sections("faults")) {
-    all.push_back(std::move(each));
-  }
+std::vector<ConfigSection> installation_sections() {
+  std::vector<ConfigSection> all;
   all.push_back(
       {"inventory",
        "",
@@ -134,6 +113,11 @@ std::vector<ConfigSection> study_sections() {
                     {"note", "how it was fitted; printed with every figure"},
                     {"fitted_to", "the figures", "none"},
                     {"set", "as `--set` of `loom predict` and `loom arena`; what is said there has precedence", "none"}})});
+  return all;
+}
+
+std::vector<ConfigSection> model_sections() {
+  std::vector<ConfigSection> all;
   all.push_back({"model",
                  "",
                  "",
@@ -147,9 +131,11 @@ std::vector<ConfigSection> study_sections() {
                               {"sustained_tflops", "of a node, for layers with `macs` and without times", "none"},
                               {"layers", "in forward order"}})});
   all.push_back({"model", "layers[]", "", "one layer", {"layers: [{zzz: 1}]"}, layer_keys()});
-  for (ConfigSection& each : cluster_sections()) {
-    all.push_back(std::move(each));
-  }
+  return all;
+}
+
+std::vector<ConfigSection> price_sections() {
+  std::vector<ConfigSection> all;
   all.push_back(
       {"prices",
        "",
@@ -170,6 +156,35 @@ std::vector<ConfigSection> study_sections() {
                   {"rate", "of a transceiver, nic_port or switch_port", "required with these, else not there"},
                   {"price", "in the file's currency, of one"},
                   {"source", "where the price comes from; printed"}}});
+  return all;
+}
+
+}  // namespace
+
+std::vector<ConfigSection> study_sections() {
+  std::vector<ConfigSection> all{{"faults",
+                                  "",
+                                  "",
+                                  "what goes wrong, and when, for any scenario",
+                                  {"zzz: 1"},
+                                  with_header({{"name", "printed"},
+                                               {"network", "what the simulated network does to messages", {}, "a map"},
+                                               {"device_faults", "what goes wrong with devices"},
+                                               {"machine_faults", "what goes wrong with the controller or with agents"},
+                                               {"fibre_faults", "what is plugged wrongly (mode sim)"},
+                                               {"expect", "what these faults may cost each job", {}, "a map"}})},
+                                 {"faults",
+                                  "expect",
+                                  "",
+                                  "what these faults may cost each job",
+                                  {"expect: {zzz: 1}"},
+                                  {{"dark_at_most", "every job may be dark for so much longer than its scenario expects"}}}};
+  for (ConfigSection& each : fault_sections("faults")) {
+    all.push_back(std::move(each));
+  }
+  for (const auto& more : {installation_sections(), model_sections(), cluster_sections(), price_sections()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   return all;
 }
 

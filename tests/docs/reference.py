@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 TOPICS = {"commands": "cli", "config": "config", "alarms": "alarms", "exit-codes": "exit_codes", "environment": "environment"}
@@ -26,10 +27,14 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def wrapped(text):
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
+
+
 def protocol():
     """Messages and enumerations of the wire, with the comments of proto/*.proto."""
-    lines = ["# Protocol", "", "Every message of the wire, with the comments of `proto/*.proto`, from which this page is made. How a client begins is in "
-             "[wire.md](../wire.md). A field's unit is in its name; a number that is missing was never given.", ""]
+    lines = ["# Protocol", "", wrapped("Every message of the wire, with the comments of `proto/*.proto`, from which this page is made. "
+             "How a client begins is in [wire.md](../wire.md). A field's unit is in its name; a number that is missing was never given."), ""]
     for name in PROTOCOL:
         lines += [f"## {name}.proto", ""]
         pending, block, rows, head = [], None, [], True
@@ -43,10 +48,10 @@ def protocol():
                 pending.append(comment.group(1))
                 continue
             if text.startswith("syntax") and head:
-                lines += [" ".join(pending), ""] if pending else []
+                lines += [wrapped(" ".join(pending)), ""] if pending else []
                 head = False
             elif opened and opened.group(1) != "oneof":
-                lines += [f"### {opened.group(2)}", ""] + ([" ".join(pending), ""] if pending else [])
+                lines += [f"### {opened.group(2)}", ""] + ([wrapped(" ".join(pending)), ""] if pending else [])
                 block = opened.group(1)
                 if opened.group(3).startswith("}"):
                     lines += ["No fields.", ""]

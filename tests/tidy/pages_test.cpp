@@ -243,7 +243,9 @@ TEST_CASE("abbreviations of the pages are in the glossary, and a word has one ro
   for (const TextFile& file : texts()) {
     bool is_fenced = false;
     for (std::size_t i = 0;
-         i < file.lines.size() && is_page(file) && file.path.starts_with("docs/") && !file.path.starts_with("docs/adr/"); ++i) {
+         i < file.lines.size() && is_page(file) && file.path.starts_with("docs/") && !file.path.starts_with("docs/adr/") &&
+         !file.path.starts_with("docs/reference/");  // made from help texts, whose placeholders look like abbreviations
+         ++i) {
       is_fenced = is_fenced != file.lines[i].starts_with("```");
       const std::string prose = is_fenced ? "" : std::regex_replace(file.lines[i], kCode, "");
       for (std::sregex_iterator each(prose.begin(), prose.end(), kAbbreviation), end; each != end; ++each) {

@@ -81,6 +81,16 @@ bool is_name(std::string_view word) {
 /// 010 is 8 to YAML 1.1 and 10 to YAML 1.2: nobody may guess.
 bool has_leading_zero(std::string_view digits) { return digits.size() > 1 && digits[0] == '0' && digits[1] != '.'; }
 
+/// How a key is asked for; the first question that says it counts.
+void note(std::vector<KeyQuestion>& known_keys, KeyQuestion question) {
+  const auto known = std::ranges::find(known_keys, question.key, &KeyQuestion::key);
+  if (known == known_keys.end()) {
+    known_keys.push_back(std::move(question));
+  } else if (known->expected.empty()) {
+    *known = std::move(question);
+  }
+}
+
 std::string_view without_sign(std::string_view text) {
   return text.starts_with('-') || text.starts_with('+') ? text.substr(1) : text;
 }
@@ -144,15 +154,6 @@ const YamlNode& YamlMap::place_of(std::string_view key) const {
 
 void YamlMap::error(std::string_view key, std::string message) { errors_.add(place_of(key), std::move(message)); }
 
-void YamlMap::note(KeyQuestion question) {
-  const auto known = std::ranges::find(known_, question.key, &KeyQuestion::key);
-  if (known == known_.end()) {
-    known_.push_back(std::move(question));
-  } else if (known->expected.empty()) {
-    *known = std::move(question);
-  }
-}
-
 const YamlNode* YamlMap::scalar(KeyQuestion question) {
   const YamlNode* node = find(question.key);
   if (node == nullptr) {
@@ -163,7 +164,7 @@ const YamlNode* YamlMap::scalar(KeyQuestion question) {
     errors_.add(*node, format_text("{}: found {}; expected {}", question.key, describe(*node), question.expected));
     node = nullptr;
   }
-  note(std::move(question));
+  note(known_, std::move(question));
   return node;
 }
 
@@ -308,7 +309,7 @@ Bytes YamlMap::bytes(std::string_view key, Range<Bytes> range, Default<Bytes> ot
 
 std::span<const YamlNode> YamlMap::list_of(std::string_view key, std::size_t limit, bool required) {
   const YamlNode* node = find(key);
-  note({std::string(key), format_text("a list of at most {}", limit), {}, required});
+  note(known_, {std::string(key), format_text("a list of at most {}", limit), {}, required});
   if (node == nullptr) {
     if (required && node_.kind == YamlNode::Kind::map) {
       errors_.add(node_, format_text("{} lacks the key {}; expected a list", noun_, in_quotes(key)));
@@ -343,7 +344,7 @@ std::vector<std::string> YamlMap::texts(std::string_view key, std::size_t limit)
 std::map<std::string, std::string> YamlMap::settings(std::string_view key, std::size_t limit) {
   std::map<std::string, std::string> settings;
   const YamlNode* node = find(key);
-  note({std::string(key), format_text("a map of at most {} settings (key: value)", limit)});
+  note(known_, {std::string(key), format_text("a map of at most {} settings (key: value)", limit)});
   if (node == nullptr) {
     return settings;
   }

@@ -99,8 +99,6 @@ class YamlMap {
   void finish();
 
  private:
-  /// Notes how a key is asked for; the first question that says it counts.
-  void note(KeyQuestion question);
   const YamlNode* scalar(KeyQuestion question);
   std::span<const YamlNode> list_of(std::string_view key, std::size_t limit, bool required);
 
