@@ -20,3 +20,7 @@ if(LOOM_DOCS_PYTHON)
   set_tests_properties(docs_quick PROPERTIES TIMEOUT 600)
   set_tests_properties(docs_slow PROPERTIES TIMEOUT 3600)
 endif()
+# The code of the tutorials is compiled and run.
+loom_test(examples_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/examples_test.cpp ${CMAKE_SOURCE_DIR}/docs/examples/first_fit.cpp ${CMAKE_SOURCE_DIR}/docs/examples/line_meter.cpp
+  LINKS loom_plan loom_architectures loom_drivers)
