@@ -226,6 +226,28 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   return code;
 }
 
+int show_history(const Globals& globals, const PictureFiles& files) {
+  if (files.picture.empty()) {
+    return show(globals, Noun::history);
+  }
+  if (const auto lawful = check(files); !lawful) {
+    return give_up(lawful.error(), "loom schedule history --help");
+  }
+  auto connection = Connection::open(globals);
+  const auto reply =
+      connection ? connection->ask(Query{Noun::history, {}}) : Result<OperatorReply>(std::unexpected(connection.error()));
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  const auto written = write(files, picture_of(std::get<std::vector<CommitReport>>(reply->rows)));
+  if (!written) {
+    return give_up(written.error(), "give --plot a path that can be written");
+  }
+  print_rows(globals, *reply);
+  print_note(*written);
+  return kDone;
+}
+
 int confirm_schedule(const Globals& globals) {
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -331,8 +353,10 @@ void add_schedule(CLI::App& app, CommandLine& line) {
   CLI::App* schedule = app.add_subcommand("schedule", "The light that is confirmed, and how it came");
   schedule->require_subcommand(1);
   line.when(*schedule->add_subcommand("show", "Circuits by job and timeslot"), show_schedule);
-  line.when(*schedule->add_subcommand("history", "Every revision: outcome, stages, reason"),
-            [](const Globals& globals) { return show(globals, Noun::history); });
+  CLI::App* history = schedule->add_subcommand("history", "Every revision: outcome, stages, reason");
+  auto& picture = line.keep<PictureFiles>();
+  history->add_option("--plot", picture.picture, "Write an SVG or PDF: a lane a revision, and its CSV beside it");
+  line.when(*history, show_history, picture);
   CLI::App* stages = schedule->add_subcommand("stages", "What each job is lit with: stages, their timeslots and cycles");
   auto& job = line.keep<std::string>();
   stages->add_option("JOB", job, "Its number or name; all jobs if not named");

@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -68,6 +69,15 @@ def protocol():
                 rows, block = [], None
             pending = []
     return "\n".join(lines).rstrip() + "\n"
+
+
+def pictures(programs):
+    """Those of the README that depend on nothing but the programs; docs/pictures.md has the commands."""
+    with tempfile.TemporaryDirectory(prefix="loom-pictures-") as folder:
+        loom(programs, "arena", "--workload", "vgg19", "--nodes", "16", "--plot", f"{folder}/arena.svg", "--no-caption")
+        loom(programs, "plan", "vgg19", "dlrm", "--nodes", "8,4", "--fabric", "sip-ring", "--set", "fabric.rings=1", "--occupancy",
+             f"{folder}/rings.svg", "--no-caption")
+        return {TREE / f"docs/pictures/{name}.svg": (pathlib.Path(folder) / f"{name}.svg").read_text() for name in ("arena", "rings")}
 
 
 class Schemas:
@@ -169,6 +179,7 @@ def main():
         return 77
     wanted = {TREE / f"docs/reference/{page}.md": loom(programs, "help", topic, "--markdown") for topic, page in TOPICS.items()}
     wanted[TREE / "docs/reference/protocol.md"] = protocol()
+    wanted |= pictures(programs)
     schemas = Schemas()
     sections = json.loads(loom(programs, "--json", "config", "keys"))["sections"]
     faults = schemas.describe(sections)
