@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import urllib.request
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 TOPICS = {"commands": "cli", "config": "config", "alarms": "alarms", "exit-codes": "exit_codes", "environment": "environment"}
@@ -78,6 +79,44 @@ def pictures(programs):
         loom(programs, "plan", "vgg19", "dlrm", "--nodes", "8,4", "--fabric", "sip-ring", "--set", "fabric.rings=1", "--occupancy",
              f"{folder}/rings.svg", "--no-caption")
         return {TREE / f"docs/pictures/{name}.svg": (pathlib.Path(folder) / f"{name}.svg").read_text() for name in ("arena", "rings")}
+
+
+def scrape(programs):
+    """Metrics of a lab in which a job is lit: {name: (type, help, label names, daemons)}, in the order of printing."""
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="loom-metrics-") as state:
+        try:
+            loom(programs, "--state", state, "lab", "up", "--metrics", "configs/scenarios/oddl_testbed_4.yaml")
+            loom(programs, "--state", state, "job", "submit", "vgg19", "--nodes", "4", "--wait")
+            for process in json.loads(loom(programs, "--state", state, "--json", "lab", "status"))["processes"]:
+                if not process["metrics"]:
+                    continue
+                daemon = "controller" if process["name"] == "lightloomd" else "agents"
+                with urllib.request.urlopen(f"http://{process['metrics'].removeprefix('http://').removesuffix('/metrics')}/metrics") as page:
+                    text = page.read().decode()
+                for name, meaning in re.findall(r"^# HELP (\S+) (.*)$", text, re.M):
+                    kind = re.search(rf"^# TYPE {name} (\w+)$", text, re.M).group(1)
+                    series = re.findall(rf"^{name}(?:_bucket|_sum|_count)?{{([^}}]*)}}", text, re.M)
+                    labels = {label for each in series for label in re.findall(r"(\w+)=", each)} - {"le"}
+                    known = found.setdefault(name, (kind, meaning, set(), set()))
+                    known[2].update(labels)
+                    known[3].add(daemon)
+        finally:
+            subprocess.run([programs / "loom", "--state", state, "lab", "down"], cwd=TREE, capture_output=True)
+    return found
+
+
+def metrics(programs, faults):
+    lines = ["# Metrics", "", wrapped("Every metric that both daemons serve in a lab with a lit job, with the words that Prometheus is told. What "
+             "the labels may be, which metrics there are besides on hosts with TAI or under grants, and what is not measured and why is in "
+             "[metrics.md](../metrics.md)."), "", "| metric | type | labels | of | meaning |", "|---|---|---|---|---|"]
+    page = (TREE / "docs/metrics.md").read_text()
+    for name, (kind, meaning, labels, daemons) in sorted(scrape(programs).items()):
+        of = "both" if len(daemons) == 2 else daemons.pop()
+        lines.append(f"| `{name}` | {kind} | {', '.join(f'`{label}`' for label in sorted(labels))}{' ' if labels else ''}| {of} | {cell(meaning)} |")
+        if name not in page:
+            faults.append(f"docs/metrics.md does not name {name}")
+    return "\n".join(lines) + "\n"
 
 
 class Schemas:
@@ -180,9 +219,11 @@ def main():
     wanted = {TREE / f"docs/reference/{page}.md": loom(programs, "help", topic, "--markdown") for topic, page in TOPICS.items()}
     wanted[TREE / "docs/reference/protocol.md"] = protocol()
     wanted |= pictures(programs)
+    faults = []
+    wanted[TREE / "docs/reference/metrics.md"] = metrics(programs, faults)
     schemas = Schemas()
     sections = json.loads(loom(programs, "--json", "config", "keys"))["sections"]
-    faults = schemas.describe(sections)
+    faults += schemas.describe(sections)
     wanted |= schemas.texts()
     for path, text in wanted.items():
         if path.exists() and path.read_text() == text:
