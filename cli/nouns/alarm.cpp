@@ -4,6 +4,7 @@
 #include "cli/naming.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
+#include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
 #include "core/text/format_text.hpp"
 
@@ -42,6 +43,7 @@ int acknowledge_alarm(const Globals& globals, const std::string& word) {
   if (!reply) {
     return give_up(reply.error());
   }
+  print_done(globals, {{"alarm", *alarm}});
   print_note(format_text("alarm {} is acknowledged; it goes when its cause is gone", *alarm));
   return kDone;
 }

@@ -213,6 +213,7 @@ int change_job(const Globals& globals, const JobOptions& order) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
   print_note(format_text("job {} moves {} from revision {} on", job.value, order.workload, reply->revision.value));
   return order.wait ? follow_revision(globals, connection, reply->revision.value) : kDone;
 }
@@ -230,6 +231,7 @@ int resize_job(const Globals& globals, const JobOptions& order) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
   if (reply->revision.value == 0) {
     print_note(format_text("job {} has {} nodes already", job.value, order.nodes));
     return kDone;
@@ -248,6 +250,7 @@ int adapt_job(const Globals& globals, const std::string& word, bool on) {
   if (!reply) {
     return give_up(reply.error(), "loom job list");
   }
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
   print_note(format_text("the light of job {} {} its measured demand", job.value, on ? "follows" : "no longer follows"));
   return kDone;
 }
@@ -352,6 +355,7 @@ int cancel_job(const Globals& globals, const std::string& word, bool wait) {
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
   print_note(format_text("job {} is cancelled; its light goes out with revision {}", job.value, reply->revision.value));
   return wait ? follow_revision(globals, connection, reply->revision.value) : kDone;
 }

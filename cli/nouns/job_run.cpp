@@ -334,7 +334,9 @@ int run_with_job(const Globals& globals, const LaunchOptions& order) {
     print_note(format_text("  job {} keeps its light; end it: loom job cancel {}", id->job.value, id->job.value));
     return code;
   }
-  const int cancelled = cancel_job(globals, number(id->job.value), false);
+  Globals silent = globals;  // stdout is the command's
+  silent.json = false;
+  const int cancelled = cancel_job(silent, number(id->job.value), false);
   return code != kDone ? code : cancelled;
 }
 

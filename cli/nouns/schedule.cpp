@@ -257,6 +257,7 @@ int confirm_schedule(const Globals& globals) {
   if (!reply) {
     return give_up(reply.error());
   }
+  print_done(globals, {{"revision", reply->revision.value}});
   print_note(format_text("the schedule of revision {} stays", reply->revision.value));
   return kDone;
 }
