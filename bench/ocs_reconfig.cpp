@@ -1,6 +1,6 @@
 // TopoOpt's static topology beside optical switches that are set anew while the job runs
 // (docs/systems/topoopt.md#reconfigured-baselines): data-parallel DLRM on 16 servers, delays from 10 us to 100 ms, with and
-// without forwarding by the servers. Reads LOOM_DATA as topoopt_search.
+// without forwarding by the servers. Reads LIGHTLOOM_DATA as topoopt_search.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -41,7 +41,7 @@ Result<double> reconfigured_ms(const TaskGraph& graph, const NetworkTerms& terms
 }
 
 Result<void> sweep() {
-  const char* folder = std::getenv("LOOM_DATA");
+  const char* folder = std::getenv("LIGHTLOOM_DATA");
   const std::string file =
       std::string(folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data") + "/measures/dlrm16.json";
   const auto measures = load_measures(file);

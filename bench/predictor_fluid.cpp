@@ -1,5 +1,5 @@
 // How far the engine is from itself when collectives are fluids (RoundOrder::fluid), and how much faster: on TopoOpt's public
-// graphs, and over random strategies on the topology that TopoOpt's finder makes for each. Reads LOOM_DATA (default:
+// graphs, and over random strategies on the topology that TopoOpt's finder makes for each. Reads LIGHTLOOM_DATA (default:
 // shared/data beside the source tree); says so where it is absent. predictor_fluid [strategies, default 1000]
 #include <algorithm>
 #include <chrono>
@@ -21,7 +21,7 @@ namespace {
 using namespace loom;
 
 std::string data_folder() {
-  const char* folder = std::getenv("LOOM_DATA");
+  const char* folder = std::getenv("LIGHTLOOM_DATA");
   return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
 }
 
@@ -68,7 +68,7 @@ void public_graphs() {
   for (const char* name : {"100vgg_16.fbuf", "100dlrm_128.fbuf"}) {
     const std::filesystem::path file = std::filesystem::path(data_folder()) / "traces" / "topoopt" / name;
     if (!std::filesystem::exists(file)) {
-      std::printf("skipped: %s is absent (set LOOM_DATA)\n", file.c_str());
+      std::printf("skipped: %s is absent (set LIGHTLOOM_DATA)\n", file.c_str());
       continue;
     }
     const auto read = import_topoopt_graph(file.string());

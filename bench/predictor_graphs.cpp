@@ -1,5 +1,5 @@
-// The predictor on TopoOpt's public task graphs (LOOM_DATA): full predictions from scratch and with a kept Predictor, and again
-// after one task has changed. Every row is run three times and prints the best and the median; says so where the data is
+// The predictor on TopoOpt's public task graphs (LIGHTLOOM_DATA): full predictions from scratch and with a kept Predictor, and
+// again after one task has changed. Every row is run three times and prints the best and the median; says so where the data is
 // absent.
 #include <algorithm>
 #include <array>
@@ -144,11 +144,11 @@ void rows(const char* name, const TaskGraph& graph, const Network& network) {
 }
 
 void file_rows(const std::string& name) {
-  const char* folder = std::getenv("LOOM_DATA");
+  const char* folder = std::getenv("LIGHTLOOM_DATA");
   const std::filesystem::path root = folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
   const std::filesystem::path file = root / "traces" / "topoopt" / name;
   if (!std::filesystem::exists(file)) {
-    std::printf("skipped: %s is absent (set LOOM_DATA)\n", file.c_str());
+    std::printf("skipped: %s is absent (set LIGHTLOOM_DATA)\n", file.c_str());
     return;
   }
   const auto read = import_topoopt_graph(file.string());

@@ -1,5 +1,6 @@
 // The alternating optimisation on TopoOpt's jobs: proposals a second, and what the search finds beside the published figure.
-// Reads the authors' measurements from LOOM_DATA (default: shared/data beside the source tree); says so where they are absent.
+// Reads the authors' measurements from LIGHTLOOM_DATA (default: shared/data beside the source tree); says so where they are
+// absent.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,7 @@ struct Case {
 };
 
 std::string data_folder() {
-  const char* folder = std::getenv("LOOM_DATA");
+  const char* folder = std::getenv("LIGHTLOOM_DATA");
   return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
 }
 

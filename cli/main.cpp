@@ -1,6 +1,9 @@
 // loom: the operator's tool. Noun, then verb; data on stdout, words on stderr; exit codes as --help says.
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +15,8 @@
 namespace loom::cli {
 namespace {
 
-/// `loom staus`: the word that nobody knows, and the nearest one that somebody does. False: every word is known.
-bool blame_word(const CLI::App& app, const std::vector<std::string>& words) {
+/// `loom staus`: the word that nobody knows, and the nearest one that somebody does. Nothing: every word is known.
+std::optional<Error> blame_word(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* here = &app;
   std::string path = "loom";
   bool is_value = false;  // of the option before it
@@ -34,19 +37,19 @@ bool blame_word(const CLI::App& app, const std::vector<std::string>& words) {
       next = sub->get_name() == word ? sub : next;
     }
     if (known.empty()) {
-      return false;
+      return std::nullopt;
     }
     if (next == nullptr) {
-      complain(format_text("'{}' is no command of {}", word, path));
-      if (const std::string near = nearest(word, known); !near.empty()) {
-        print_note(format_text("  did you mean: {} {}", path, near));
-      }
-      return true;
+      const std::string near = nearest(word, known);
+      return Error{
+          ErrorCode::invalid_argument,
+          format_text("'{}' is no command of {}{}", word, path, near.empty() ? "" : format_text("; did you mean '{}'?", near)),
+          near.empty() ? "" : format_text("{} {}", path, near)};
     }
     path += " " + word;
     here = next;
   }
-  return false;
+  return std::nullopt;
 }
 
 /// `loom node drain --help`: the help of the deepest command that was named.
@@ -73,18 +76,20 @@ int run(int argc, char** argv) {
   CommandLine line;
   CLI::App app;
   build_tree(app, line);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto own_end = std::ranges::find(words, "--");  // behind it another program's words begin
+  set_speech(std::find(words.begin(), own_end, "--json") != own_end ? Speech::json : Speech::sentences);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);
     }
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (!blame_word(app, words)) {
-      complain(error.what());
-    }
-    print_note("  try: " + help_of(app, words));
-    return kUsage;
+    return give_up(blame_word(app, words).value_or(Error{ErrorCode::invalid_argument, error.what(), {}}), help_of(app, words));
+  }
+  if (!line.command) {
+    std::fputs(app.help().c_str(), stdout);
+    return kDone;
   }
   const auto timeout = parse_duration(line.timeout);
   if (!timeout) {

@@ -1,12 +1,29 @@
 // Exit codes of errors.
 #include "cli/options.hpp"
 
+#include <array>
 #include <charconv>
 
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
+
+std::span<const ExitCodeWords> exit_codes() {
+  static constexpr std::array<ExitCodeWords, 8> kCodes{{
+      {kDone, "done", "done, or what was asked is so"},
+      {kFailed, "failed",
+       "it failed; or it is not so: a diff or a replay differs, a run is unsafe or not as its scenario expects, a file has "
+       "errors"},
+      {kUsage, "usage", "the command line is wrong: nothing was done"},
+      {kRefused, "refused", "refused by a policy, a role, an interlock, a proof, or since it conflicts with what is there"},
+      {kPartial, "partly done", "done in part; what was not is named"},
+      {kNoConnection, "no connection", "nobody answers: no controller, or none of the agents"},
+      {kTimedOut, "timed out", "not within --timeout; what was ordered goes on"},
+      {kInterrupted, "interrupted", "interrupted (Ctrl-C); what a controller was told goes on, what a lab started has ended"},
+  }};
+  return kCodes;
+}
 
 int exit_code_of(ErrorCode code) {
   switch (code) {
@@ -30,14 +47,12 @@ int give_up(const Error& error, const std::string& next) {
   const std::string hint = !error.next_command.empty() ? error.next_command
                            : !next.empty()             ? next
                                                        : std::string(next_command_for(error.code));
-  complain(error.message, hint);
+  complain(error.code, error.message, hint);
   return exit_code_of(error.code);
 }
 
 int complain_of(const std::vector<ConfigError>& errors) {
-  for (const ConfigError& error : errors) {
-    print_note(to_string(error));
-  }
+  complain(errors);
   return kFailed;
 }
 

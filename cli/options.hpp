@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/yaml/config_error.hpp"
@@ -22,6 +24,15 @@ enum ExitCode : int {
   kTimedOut = 124,
   kInterrupted = 130,
 };
+
+struct ExitCodeWords {
+  ExitCode code;
+  std::string_view word;     ///< a few of them, for --help
+  std::string_view meaning;  ///< a sentence
+};
+
+/// Every exit code of every command but `loom job run`, which ends as its command does. Ascending.
+std::span<const ExitCodeWords> exit_codes();
 
 struct Globals {
   bool json = false;

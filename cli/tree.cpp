@@ -13,25 +13,17 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/plan/plan.hpp"
+#include "cli/reference/help.hpp"
 
 namespace loom::cli {
-namespace {
-
-constexpr const char* kFooter =
-    "Exit codes: 0 ok, 1 failed (diff: they differ), 2 usage, 3 refused, 4 partial, 5 no connection, 124 timed out, 130 "
-    "interrupted.\n"
-    "Start here: ./dev run --keep, then loom status.";
-
-}  // namespace
 
 void build_tree(CLI::App& app, CommandLine& line) {
   app.description("Operate an optical testbed that trains neural networks");
   app.name("loom");
-  app.footer(kFooter);
   app.set_version_flag("--version", "loom " LOOM_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none: help; and what follows the first is its own, whatever it is called
   app.fallthrough();
-  app.add_flag("--json", line.globals.json, "One JSON object with api_version");
+  app.add_flag("--json", line.globals.json, "One JSON object with api_version on stdout; errors as JSON on stderr");
   const char* state = std::getenv("LIGHTLOOM_STATE");
   line.globals.state_dir = state == nullptr ? "run/lab" : state;
   app.add_option("--state", line.globals.state_dir, "Folder of keys, journal and address (also LIGHTLOOM_STATE)")
@@ -42,23 +34,38 @@ void build_tree(CLI::App& app, CommandLine& line) {
   app.add_option("--color", line.colour, "auto, always or never; auto respects NO_COLOR")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  format_help(app);  // before the commands, which take it over
   for (const auto add :
-       {add_status, add_node,    add_device, add_circuit,   add_job,       add_schedule,   add_lasers, add_alarm,
-        add_plan,   add_predict, add_arena,  add_reproduce, add_catalogue, add_import,     add_sim,    add_config,
-        add_keys,   add_lab,     add_audit,  add_backup,    add_bundle,    add_other_lists}) {
+       {add_status,    add_node,   add_device,    add_circuit, add_job,     add_schedule,   add_alarm, add_audit,
+        add_lasers,    add_lab,    add_keys,      add_backup,  add_predict, add_arena,      add_plan,  add_sim,
+        add_reproduce, add_bundle, add_catalogue, add_import,  add_config,  add_other_lists}) {
     add(app, line);
   }
+  add_help(app, line);
   CLI::App* completion = app.add_subcommand("completion", "Completion for your shell: source <(loom completion bash)");
-  auto& shell = line.keep<std::string>();
-  completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
-  line.when(*completion, [&app, &shell](const Globals&) -> int {
-    const auto script = completion_script(app, shell);
+  struct Wanted {
+    std::string shell;
+    std::string kind;
+  };
+  auto& wanted = line.keep<Wanted>();
+  completion->add_option("SHELL", wanted.shell, "bash, zsh or fish; words: what these scripts ask")->required();
+  completion->add_option("WORDS_OF", wanted.kind,
+                         "Of words: nodes, devices, jobs, circuits, alarms, workloads, fabrics, scenarios, ...");
+  line.when(*completion, [&app, &wanted](const Globals& globals) -> int {
+    if (wanted.shell == "words") {
+      for (const std::string& word : completion_words(globals, wanted.kind)) {
+        std::printf("%s\n", word.c_str());
+      }
+      return kDone;
+    }
+    const auto script = completion_script(app, wanted.shell);
     if (!script) {
       return give_up(script.error());
     }
     std::fputs(script->c_str(), stdout);
     return kDone;
   });
+  arrange_help(app);
 }
 
 }  // namespace loom::cli

@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 
 install(TARGETS loom lightloomd lightloom-agent lightloom-emulate RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Scenarios name their fabrics and faults by relative paths, so the folders stay beside each other.
-install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/lightloom)
+install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/lightloom USE_SOURCE_PERMISSIONS)
 # Units start nothing by themselves: a site enables them once its scenario and keys are there (docs/bring_up.md).
 # They name the programs where these were installed.
 foreach(unit lightloomd.service lightloom-agent@.service)

@@ -40,12 +40,12 @@ void skip(const std::string& why) {
 }
 
 std::optional<std::filesystem::path> public_data(const std::filesystem::path& name) {
-  const char* folder = std::getenv("LOOM_DATA");
+  const char* folder = std::getenv("LIGHTLOOM_DATA");
   const std::filesystem::path file = std::filesystem::path(folder != nullptr ? folder : "../shared/data") / name;
   if (std::filesystem::exists(file)) {
     return file;
   }
-  skip(file.string() + " is absent (set LOOM_DATA)");
+  skip(file.string() + " is absent (set LIGHTLOOM_DATA)");
   return std::nullopt;
 }
 

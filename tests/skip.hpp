@@ -14,7 +14,7 @@ inline constexpr int kSkippedExitCode = 77;
 /// Prints `SKIPPED: why` and marks the test case; return from it then.
 void skip(const std::string& why);
 
-/// A file or folder of the public data (LOOM_DATA, or shared/data beside the tree). Nothing: it is absent, and the test is
+/// A file or folder of the public data (LIGHTLOOM_DATA, or shared/data beside the tree). Nothing: it is absent, and the test is
 /// skipped.
 std::optional<std::filesystem::path> public_data(const std::filesystem::path& name);
 

@@ -39,8 +39,7 @@ std::vector<std::string> environment() {
   std::vector<std::string> kept{"NO_COLOR=1"};
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view entry = *each;
-    if (!entry.starts_with("LOOM_") && !entry.starts_with("LIGHTLOOM_") && !entry.starts_with("NO_COLOR=") &&
-        !entry.starts_with("CLICOLOR_FORCE=")) {
+    if (!entry.starts_with("LIGHTLOOM_") && !entry.starts_with("NO_COLOR=") && !entry.starts_with("CLICOLOR_FORCE=")) {
       kept.emplace_back(entry);
     }
   }

@@ -16,10 +16,7 @@ namespace {
 int print_cabling(const Globals&, const std::string& path) {
   const auto fabric = load_fabric(path, all_fabric_kinds());
   if (!fabric) {
-    for (const ConfigError& error : fabric.errors) {
-      std::fprintf(stderr, "%s\n", to_string(error).c_str());
-    }
-    return kFailed;
+    return complain_of(fabric.errors);
   }
   std::fputs(cabling_of(*fabric.value).c_str(), stdout);
   print_note(format_text("{} cables; an inventory names the file under cabling:", fabric.value->fibres.size()));

@@ -239,7 +239,7 @@ void add_catalogue(CLI::App& app, CommandLine& line) {
             });
   CLI::App* model = workload->add_subcommand("show", "One model: every key of --set");
   auto& name = line.keep<std::string>();
-  model->add_option("NAME", name, "A name of loom workload list")->required();
+  model->add_option("WORKLOAD_NAME", name, "A name of loom workload list")->required();
   line.when(*model, print_workload, name);
   CLI::App* fabric = app.add_subcommand("fabric", "Architectures of fabrics, with the keys of each");
   fabric->require_subcommand(1);
@@ -249,7 +249,7 @@ void add_catalogue(CLI::App& app, CommandLine& line) {
             });
   CLI::App* one = fabric->add_subcommand("show", "One architecture: keys of comparisons, of its template, of its jobs");
   auto& which = line.keep<std::string>();
-  one->add_option("NAME", which, "A name of loom fabric list")->required();
+  one->add_option("FABRIC_NAME", which, "A name of loom fabric list")->required();
   line.when(*one, print_fabric, which);
   add_cabling(*fabric, line);
 }

@@ -151,9 +151,7 @@ int discover(const Globals& globals, const DiscoverOptions& order) {
   if (!order.scenario.empty()) {
     auto scenario = load_scenario(order.scenario, all_fabric_kinds());
     if (!scenario) {
-      std::ranges::for_each(scenario.errors,
-                            [](const ConfigError& error) { std::fprintf(stderr, "%s\n", to_string(error).c_str()); });
-      return kFailed;
+      return complain_of(scenario.errors);
     }
     fabric = scenario.value->fabric;
   }

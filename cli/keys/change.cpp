@@ -110,7 +110,7 @@ int conclude(const Globals& globals, const char* verb, const std::vector<Grant>&
   }
   print_note(sentence_of(in_force));
   if (in_force.state == InForce::State::late) {
-    complain("the keyring file is written; see why the controller does not take it over", "loom alarm list");
+    warn("the keyring file is written; see why the controller does not take it over", "loom alarm list");
   }
   if (globals.json) {
     auto object = answer();

@@ -94,7 +94,8 @@ int await_agents(KeysController& controller, const std::vector<NodeId>& nodes, s
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
   }
-  complain(format_text("{} of {} nodes speak with the new key; the others' process has not taken it over: its log says why. "
+  complain(ErrorCode::timed_out,
+           format_text("{} of {} nodes speak with the new key; the others' process has not taken it over: its log says why. "
                        "Their light stays",
                        back, before),
            "loom node list");
@@ -130,7 +131,8 @@ int rotate_key(const Globals& globals, const KeysCommand& order) {
     return give_up(both.error(), "loom keys list");
   }
   if (const InForce let_in = controller.await(both->keyring.digest(), both->at, false); let_in.state == InForce::State::late) {
-    complain(format_text("the new key is {}; the old one stays, run this again", sentence_of(let_in)), "loom alarm list");
+    complain(ErrorCode::timed_out, format_text("the new key is {}; the old one stays, run this again", sentence_of(let_in)),
+             "loom alarm list");
     return kTimedOut;
   }
   if (auto replaced = replace_key_files(files.key(order.name) + ".next", files.key(order.name)); !replaced) {

@@ -202,7 +202,7 @@ int restart_in_lab(const Globals& globals, const LabCommand& order) {
                          is_controller ? ", as it was all the while" : ""));
   const std::uint64_t missing = lab->scenario.fabric->nodes.size() - done->nodes;
   if (missing > 0) {
-    complain(format_text("agents of {} nodes do not run", missing), "loom lab status");
+    complain(ErrorCode::unreachable, format_text("agents of {} nodes do not run", missing), "loom lab status");
     return kPartial;
   }
   return kDone;

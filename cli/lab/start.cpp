@@ -229,8 +229,9 @@ Result<Scenario> load_for_lab(const std::string& path) {
   if (scenario && scenario.value->mode == Mode::sim) {
     if (std::ranges::find(scenario.value->modes, Mode::soft) == scenario.value->modes.end()) {
       return fail(ErrorCode::invalid_argument,
-                  format_text("{} runs in: {}; a lab has processes, which are mode soft, mixed or hard; use loom sim run", path,
-                              modes_text(*scenario.value)));
+                  format_text("{} runs in: {}; a lab has processes, which are mode soft, mixed or hard", path,
+                              modes_text(*scenario.value)),
+                  format_text("loom sim run {}", path));
     }
     scenario = load_scenario(path, all_fabric_kinds(), Mode::soft);
   }

@@ -1,8 +1,10 @@
 // loom alarm list|ack.
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
+#include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
 #include "core/text/format_text.hpp"
 
@@ -28,16 +30,21 @@ constexpr Column<StandingAlarm> kColumns[] = {{"id", kCell<&StandingAlarm::id>},
                                               {"evidence", [](const StandingAlarm& row) { return row.alarm.evidence; }},
                                               {"next", [](const StandingAlarm& row) { return row.alarm.next_command; }}};
 
-int acknowledge_alarm(const Globals& globals, const std::uint64_t& alarm) {
+int acknowledge_alarm(const Globals& globals, const std::string& word) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
   }
-  const auto reply = connection->ask(AcknowledgeAlarm{AlarmId{alarm}});
+  const auto alarm = find_id(*connection, Noun::alarms, word);
+  if (!alarm) {
+    return give_up(alarm.error());
+  }
+  const auto reply = connection->ask(AcknowledgeAlarm{AlarmId{*alarm}});
   if (!reply) {
     return give_up(reply.error());
   }
-  print_note(format_text("alarm {} is acknowledged; it goes when its cause is gone", alarm));
+  print_done(globals, {{"alarm", *alarm}});
+  print_note(format_text("alarm {} is acknowledged; it goes when its cause is gone", *alarm));
   return kDone;
 }
 
@@ -49,11 +56,11 @@ void add_alarm(CLI::App& app, CommandLine& line) {
   CLI::App* alarm = app.add_subcommand("alarm", "What went wrong, and what to type next");
   alarm->require_subcommand(1);
   line.when(*alarm->add_subcommand("list", "All alarms that stand, oldest first"),
-            [](const Globals& globals) { return show(globals, Noun::alarms, {}); });
+            [](const Globals& globals) { return show(globals, Noun::alarms); });
   CLI::App* acknowledge = alarm->add_subcommand("ack", "Somebody looks after it; it goes when its cause is gone");
-  auto& id = line.keep<std::uint64_t>();
-  acknowledge->add_option("ID", id, "The alarm's number")->required();
-  line.when(*acknowledge, acknowledge_alarm, id);
+  auto& word = line.keep<std::string>();
+  add_named(*acknowledge, "ALARM", word, "The alarm's number, or its word where only one stands");
+  line.when(*acknowledge, acknowledge_alarm, word);
 }
 
 }  // namespace loom::cli

@@ -5,6 +5,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/rows.hpp"
@@ -71,12 +72,16 @@ std::string forwarded_text(const CircuitExplanation& it) {
   return format_text("{}{}\n", text, it.forwarded_pairs > kShown ? ", ..." : "");
 }
 
-int explain_circuit(const Globals& globals, const std::uint64_t& circuit) {
+int explain_circuit(const Globals& globals, const std::string& word) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
   }
-  const auto reply = connection->ask(Query{Noun::explanation, circuit});
+  const auto circuit = find_id(*connection, Noun::explanation, word);
+  if (!circuit) {
+    return give_up(circuit.error());
+  }
+  const auto reply = connection->ask(Query{Noun::explanation, *circuit});
   if (!reply) {
     return give_up(reply.error());
   }
@@ -109,9 +114,9 @@ void add_circuit(CLI::App& app, CommandLine& line) {
       "or nobody is there to read it) or dark. oper_state is OCP's word for it.");
   CLI::App* explain =
       group.add_subcommand("explain", "Its way element by element, with powers, and the first thing that is wrong on it");
-  auto& id = line.keep<std::uint64_t>();
-  explain->add_option("ID", id, "The circuit's number")->required();
-  line.when(*explain, explain_circuit, id);
+  auto& word = line.keep<std::string>();
+  add_named(*explain, "CIRCUIT", word, "Its number, or FROM:TO by the numbers of its nodes");
+  line.when(*explain, explain_circuit, word);
 }
 
 }  // namespace loom::cli

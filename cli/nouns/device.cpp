@@ -7,6 +7,7 @@
 #include "cli/connection.hpp"
 #include "cli/discover/discover.hpp"
 #include "cli/discover/models.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/device_words.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
@@ -18,7 +19,7 @@ namespace loom::cli {
 namespace {
 
 struct DeviceOptions {
-  std::uint32_t device = 0;
+  std::string device;              ///< its number or name
   std::vector<std::string> words;  ///< key=value
   bool clear = false;
   bool wait = false;
@@ -94,12 +95,16 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
   if (!connection) {
     return give_up(connection.error());
   }
-  DeviceRequest ask{DeviceId{order.device}, {}, globals.dry_run};
+  const auto number = find_id(*connection, Noun::devices, order.device);
+  if (!number) {
+    return give_up(number.error());
+  }
+  DeviceRequest ask{DeviceId{static_cast<std::uint32_t>(*number)}, {}, globals.dry_run};
   if (order.clear && !order.words.empty()) {
     return give_up({ErrorCode::invalid_argument, "--clear and key=value exclude each other", "loom device set --help"});
   }
   if (!order.clear) {
-    const auto rows = connection->ask(Query{Noun::devices, order.device});
+    const auto rows = connection->ask(Query{Noun::devices, *number});
     if (!rows) {
       return give_up(rows.error());
     }
@@ -127,7 +132,11 @@ int reset_device(const Globals& globals, const DeviceOptions& order) {
   if (!connection) {
     return give_up(connection.error());
   }
-  const auto reply = connection->ask(ResetRequest{DeviceId{order.device}});
+  const auto number = find_id(*connection, Noun::devices, order.device);
+  if (!number) {
+    return give_up(number.error());
+  }
+  const auto reply = connection->ask(ResetRequest{DeviceId{static_cast<std::uint32_t>(*number)}});
   if (!reply) {
     return give_up(reply.error());
   }
@@ -154,7 +163,7 @@ void add_device(CLI::App& app, CommandLine& line) {
       add_reading(app, line, RowFields<DeviceReport>::kList, "devices by role and model, and what they were last seen to be");
   auto& options = line.keep<DeviceOptions>();
   CLI::App* set = group.add_subcommand("set", "Give a setpoint by hand; it holds until --clear");
-  set->add_option("DEVICE", options.device, "The device's number")->required();
+  add_named(*set, "DEVICE", options.device, "The device's number or name");
   set->add_option("KEY=VALUE", options.words,
                   "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz volts.K=2.5V; "
                   "wavelength_switch: "
@@ -163,7 +172,7 @@ void add_device(CLI::App& app, CommandLine& line) {
   add_change_flags(*set, line, options.wait);
   line.when(*set, set_device, options);
   CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
-  reset->add_option("DEVICE", options.device, "The device's number")->required();
+  add_named(*reset, "DEVICE", options.device, "The device's number or name");
   line.when(*reset, reset_device, options);
   add_models(group, line);
   add_discover(group, line);

@@ -12,6 +12,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/job_run.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
@@ -19,13 +20,21 @@
 #include "cli/nouns/rows.hpp"
 #include "cli/workloads.hpp"
 #include "controller/architectures/registry.hpp"
+#include "controller/workload/models/zoo.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds{50};
-constexpr const char* kWorkloads = "vgg16, vgg19, resnet50, dlrm, or a PyTorch execution trace";
+/// What WORKLOAD may be, with every model there is.
+std::string workload_help() {
+  std::string names;
+  for (const std::string_view name : workload_names()) {
+    names += format_text("{}{}", names.empty() ? "" : ", ", name);
+  }
+  return format_text("A trace, task graph, demand or model file, or a model of the zoo: {}", names);
+}
 
 /// "30 pairs, 3 hops; 64 circuits wait for panels"
 std::string forwarding_text(const JobReport& row) {
@@ -130,6 +139,21 @@ Result<std::vector<NodeId>> placement_of(Connection& connection, const std::stri
   return placement;
 }
 
+/// A controller, and the job that a word stands for.
+struct JobAtHand {
+  Connection connection;
+  JobId job;
+};
+
+Result<JobAtHand> find_job(const Globals& globals, const std::string& word) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return std::unexpected(connection.error());
+  }
+  const auto job = find_id(*connection, Noun::jobs, word);
+  return job ? Result<JobAtHand>(JobAtHand{std::move(*connection), JobId{*job}}) : std::unexpected(job.error());
+}
+
 Result<JobSpec> load_job(const JobOptions& options, std::uint32_t nodes) {
   auto settings = parse_settings(options.settings);
   return settings ? read_job({options.workload, nodes, std::move(*settings), options.name}) : std::unexpected(settings.error());
@@ -164,81 +188,89 @@ int submit_job(const Globals& globals, const JobOptions& order) {
 
 /// The workload for as many nodes as the job has.
 int change_job(const Globals& globals, const JobOptions& order) {
-  auto connection = Connection::open(globals);
-  if (!connection) {
-    return give_up(connection.error());
+  auto at = find_job(globals, order.job);
+  if (!at) {
+    return give_up(at.error());
   }
-  const auto known = connection->ask(Query{Noun::jobs, order.job});
+  auto& [connection, job] = *at;
+  const auto known = connection.ask(Query{Noun::jobs, job.value});
   if (!known) {
     return give_up(known.error());
   }
   const auto& rows = std::get<std::vector<JobReport>>(known->rows);
   const auto nodes = rows.empty() ? 0U : static_cast<std::uint32_t>(rows.front().nodes.size());
   if (nodes == 0) {
-    return give_up({ErrorCode::not_found, format_text("job {} does not run", order.job)}, "loom job list");
+    return give_up({ErrorCode::not_found, format_text("job {} does not run", job.value)}, "loom job list");
   }
   auto spec = load_job(order, nodes);
   if (!spec) {
     return give_up(spec.error(), "loom job change --help");
   }
-  const auto reply = connection->ask(ChangeJob{JobId{order.job}, std::move(*spec), globals.dry_run});
+  const auto reply = connection.ask(ChangeJob{job, std::move(*spec), globals.dry_run});
   if (!reply) {
     return give_up(reply.error(), "loom job list");
   }
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  print_note(format_text("job {} moves {} from revision {} on", order.job, order.workload, reply->revision.value));
-  return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
+  print_note(format_text("job {} moves {} from revision {} on", job.value, order.workload, reply->revision.value));
+  return order.wait ? follow_revision(globals, connection, reply->revision.value) : kDone;
 }
 
 int resize_job(const Globals& globals, const JobOptions& order) {
-  auto connection = Connection::open(globals);
-  if (!connection) {
-    return give_up(connection.error());
+  auto at = find_job(globals, order.job);
+  if (!at) {
+    return give_up(at.error());
   }
-  const auto reply = connection->ask(ResizeJob{JobId{order.job}, order.nodes, globals.dry_run});
+  auto& [connection, job] = *at;
+  const auto reply = connection.ask(ResizeJob{job, order.nodes, globals.dry_run});
   if (!reply) {
     return give_up(reply.error(), "loom job list");
   }
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
   if (reply->revision.value == 0) {
-    print_note(format_text("job {} has {} nodes already", order.job, order.nodes));
+    print_note(format_text("job {} has {} nodes already", job.value, order.nodes));
     return kDone;
   }
-  print_note(format_text("job {} gets {} nodes with revision {}", order.job, order.nodes, reply->revision.value));
-  return order.wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+  print_note(format_text("job {} gets {} nodes with revision {}", job.value, order.nodes, reply->revision.value));
+  return order.wait ? follow_revision(globals, connection, reply->revision.value) : kDone;
 }
 
-int adapt_job(const Globals& globals, JobId job, bool on) {
-  auto connection = Connection::open(globals);
-  if (!connection) {
-    return give_up(connection.error());
+int adapt_job(const Globals& globals, const std::string& word, bool on) {
+  auto at = find_job(globals, word);
+  if (!at) {
+    return give_up(at.error());
   }
-  const auto reply = connection->ask(AdaptJob{job, on});
+  auto& [connection, job] = *at;
+  const auto reply = connection.ask(AdaptJob{job, on});
   if (!reply) {
     return give_up(reply.error(), "loom job list");
   }
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
   print_note(format_text("the light of job {} {} its measured demand", job.value, on ? "follows" : "no longer follows"));
   return kDone;
 }
 
 /// What is no key=value is refused before anybody is asked.
 void add_settings(CLI::App& verb, JobOptions& options) {
-  verb.add_option("--set", options.settings, "Workload parameter key=value, repeatable")->check([](const std::string& word) {
-    const auto setting = parse_settings(std::span(&word, 1));
-    return setting ? std::string{} : setting.error().message;
-  });
+  verb.add_option("--set", options.settings,
+                  "key=value, repeatable; loom workload show NAME and loom fabric show NAME list them")
+      ->check([](const std::string& word) {
+        const auto setting = parse_settings(std::span(&word, 1));
+        return setting ? std::string{} : setting.error().message;
+      });
 }
 
 void add_running(CLI::App& job, CommandLine& line) {
   auto& options = line.keep<JobOptions>();
-  const auto add_number = [&](CLI::App& verb) { verb.add_option("ID", options.job, "The job's number")->required(); };
+  const auto add_number = [&](CLI::App& verb) { add_named(verb, "JOB", options.job, "The job's number or name"); };
   CLI::App* change = job.add_subcommand("change", "Other traffic for a job that runs, on its nodes: a model or a trace file");
   add_number(*change);
-  change->add_option("WORKLOAD", options.workload, kWorkloads)->required();
+  change->add_option("WORKLOAD", options.workload, workload_help())->required();
   add_settings(*change, options);
   add_wait(*change, options.wait);
   change->add_flag("--dry-run", line.globals.dry_run, "Say what would change");
@@ -253,7 +285,7 @@ void add_running(CLI::App& job, CommandLine& line) {
   auto& off = line.keep<bool>();
   add_number(*adapt);
   adapt->add_flag("--off", off, "No longer; what its light is made for stays");
-  line.when(*adapt, [&options, &off](const Globals& globals) { return adapt_job(globals, JobId{options.job}, !off); });
+  line.when(*adapt, [&options, &off](const Globals& globals) { return adapt_job(globals, options.job, !off); });
   CLI::App* cancel = job.add_subcommand("cancel", "End a job and its light");
   add_number(*cancel);
   add_wait(*cancel, options.wait);
@@ -310,20 +342,22 @@ int follow_job(Connection& connection, JobId job, Duration timeout) {
   }
 }
 
-int cancel_job(const Globals& globals, std::uint64_t job, bool wait) {
-  auto connection = Connection::open(globals);
-  if (!connection) {
-    return give_up(connection.error());
+int cancel_job(const Globals& globals, const std::string& word, bool wait) {
+  auto at = find_job(globals, word);
+  if (!at) {
+    return give_up(at.error());
   }
-  const auto reply = connection->ask(CancelJob{JobId{job}, globals.dry_run});
+  auto& [connection, job] = *at;
+  const auto reply = connection.ask(CancelJob{job, globals.dry_run});
   if (!reply) {
     return give_up(reply.error(), "loom job list");
   }
   if (globals.dry_run) {
     return print_dry_run(globals, *reply);
   }
-  print_note(format_text("job {} is cancelled; its light goes out with revision {}", job, reply->revision.value));
-  return wait ? follow_revision(globals, *connection, reply->revision.value) : kDone;
+  print_done(globals, {{"job", job.value}, {"revision", reply->revision.value}});
+  print_note(format_text("job {} is cancelled; its light goes out with revision {}", job.value, reply->revision.value));
+  return wait ? follow_revision(globals, connection, reply->revision.value) : kDone;
 }
 
 Result<OperatorReply> request_job(Connection& connection, const JobOptions& order, bool dry_run) {
@@ -351,7 +385,7 @@ Result<OperatorReply> request_job(Connection& connection, const JobOptions& orde
 }
 
 void add_job_options(CLI::App& verb, JobOptions& options) {
-  verb.add_option("WORKLOAD", options.workload, kWorkloads)->required();
+  verb.add_option("WORKLOAD", options.workload, workload_help())->required();
   verb.add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
   verb.add_option("--ranks", options.ranks, "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
   verb.add_option("--name", options.name, "What to call it");

@@ -14,9 +14,9 @@ namespace loom::cli {
 class Connection;
 
 struct JobOptions {
-  std::uint64_t job = 0;  ///< of change, resize and cancel
-  std::string workload;   ///< a name of the zoo or a trace file
-  std::string name;       ///< empty: the workload's
+  std::string job;       ///< of change, resize and cancel: number or name
+  std::string workload;  ///< a name of the zoo or a trace file
+  std::string name;      ///< empty: the workload's
   std::uint32_t nodes = 0;
   std::vector<std::string> settings;  ///< key=value
   std::string ranks;   ///< rank -> node: names or numbers after each other with commas, or a file with one a line; empty: any
@@ -35,6 +35,6 @@ Result<OperatorReply> request_job(Connection& connection, const JobOptions& opti
 /// Until the job is lit, played or refused; an exit code.
 int follow_job(Connection& connection, JobId job, Duration timeout);
 /// Ends it and its light.
-int cancel_job(const Globals& globals, std::uint64_t job, bool wait);
+int cancel_job(const Globals& globals, const std::string& job, bool wait);
 
 }  // namespace loom::cli

@@ -14,6 +14,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/naming.hpp"
+#include "cli/nouns/read.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/workload/models/zoo.hpp"
@@ -23,7 +25,7 @@ namespace loom::cli {
 namespace {
 
 struct EnvOptions {
-  std::uint64_t job = 0;
+  std::string job;        ///< number or name
   bool hostfile = false;  ///< a node's name a line, in rank order, as MPI launchers read it
 };
 
@@ -76,13 +78,13 @@ Variables variables_of(const JobReport& job, const std::vector<std::string>& nam
   for (const std::string& name : names) {
     listed += (listed.empty() ? "" : ",") + name;
   }
-  return {{"LOOM_JOB", number(job.job.value)},
-          {"LOOM_JOB_NAME", job.name},
-          {"LOOM_WORLD_SIZE", number(names.size())},
-          {"LOOM_NODES", std::move(listed)},
-          {"LOOM_JOB_STATE", job.state},
-          {"LOOM_REVISION", number(job.revision.value)},
-          {"LOOM_STATE", state}};
+  return {{"LIGHTLOOM_JOB", number(job.job.value)},
+          {"LIGHTLOOM_JOB_NAME", job.name},
+          {"LIGHTLOOM_WORLD_SIZE", number(names.size())},
+          {"LIGHTLOOM_NODES", std::move(listed)},
+          {"LIGHTLOOM_JOB_STATE", job.state},
+          {"LIGHTLOOM_REVISION", number(job.revision.value)},
+          {"LIGHTLOOM_STATE", state}};
 }
 
 std::string quoted(const std::string& text) {
@@ -112,7 +114,7 @@ Result<pid_t> start(const std::vector<std::string>& words, const Variables& vari
       setenv(name.c_str(), value.c_str(), 1);
     }
     execvp(arguments.front(), arguments.data());
-    std::fprintf(stderr, "loom: cannot run %s: %s\n", arguments.front(), std::strerror(errno));
+    complain(ErrorCode::not_found, format_text("cannot run {}: {}", arguments.front(), std::strerror(errno)));
     _exit(127);
   }
   return pid;
@@ -161,9 +163,9 @@ class Attendance {
     }
     is_lost_ = false;
     if ((row->state == "ended" || row->state == "refused") && job_.state != row->state) {
-      complain(format_text("job {} is {}{}; its light is gone, the command runs on", job_.job.value, row->state,
-                           row->reason.empty() ? "" : ": " + row->reason),
-               "loom job list");
+      warn(format_text("job {} is {}{}; its light is gone, the command runs on", job_.job.value, row->state,
+                       row->reason.empty() ? "" : ": " + row->reason),
+           "loom job list");
     }
     job_ = std::move(*row);
     if (asks && hook_ == 0) {
@@ -191,8 +193,8 @@ class Attendance {
       return end_hook(0);
     }
     Variables variables = variables_now();
-    variables.emplace_back("LOOM_PHASE", phase);
-    variables.emplace_back("LOOM_QUIESCE_REVISION", number(asked_for_.value));
+    variables.emplace_back("LIGHTLOOM_PHASE", phase);
+    variables.emplace_back("LIGHTLOOM_QUIESCE_REVISION", number(asked_for_.value));
     const auto pid = start({"/bin/sh", "-c", command}, variables);
     pid ? static_cast<void>(hook_ = *pid) : end_hook(127);
   }
@@ -218,9 +220,9 @@ class Attendance {
 
   void end_hook(int code) {
     if (code != 0) {
-      complain(format_text("the {} hook ended with {}{}", phase_, code,
-                           phase_ == "quiesce" ? "; the controller waits until its deadline and darkens the light then" : ""),
-               "loom alarm list");
+      warn(format_text("the {} hook ended with {}{}", phase_, code,
+                       phase_ == "quiesce" ? "; the controller waits until its deadline and darkens the light then" : ""),
+           "loom alarm list");
     }
     if (phase_ == "resume") {
       is_quiet_ = false;
@@ -263,13 +265,17 @@ void print_hostfile(const std::vector<std::string>& names) {
   }
 }
 
-/// LOOM_* of a job, as lines for a shell's `eval`, as a host file, or as JSON.
+/// LIGHTLOOM_* of a job, as lines for a shell's `eval`, as a host file, or as JSON.
 int print_job_env(const Globals& globals, const EnvOptions& order) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
   }
-  const JobId id{order.job};
+  const auto found = find_id(*connection, Noun::jobs, order.job);
+  if (!found) {
+    return give_up(found.error());
+  }
+  const JobId id{*found};
   const auto job = row_of(*connection, Query{Noun::jobs, id.value}, id);
   const auto names = job ? names_of(*connection, *job) : Result<std::vector<std::string>>(std::unexpected(job.error()));
   if (!names) {
@@ -295,8 +301,8 @@ int print_job_env(const Globals& globals, const EnvOptions& order) {
   return kDone;
 }
 
-/// Submits the job, waits for its light, runs the command with LOOM_* in its environment, and cancels the job when it ends.
-/// Returns the command's exit code; 128 + n where signal n ended it.
+/// Submits the job, waits for its light, runs the command with LIGHTLOOM_* in its environment, and cancels the job when it
+/// ends. Returns the command's exit code; 128 + n where signal n ended it.
 int run_with_job(const Globals& globals, const LaunchOptions& order) {
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -328,7 +334,9 @@ int run_with_job(const Globals& globals, const LaunchOptions& order) {
     print_note(format_text("  job {} keeps its light; end it: loom job cancel {}", id->job.value, id->job.value));
     return code;
   }
-  const int cancelled = cancel_job(globals, id->job.value, false);
+  Globals silent = globals;  // stdout is the command's
+  silent.json = false;
+  const int cancelled = cancel_job(silent, number(id->job.value), false);
   return code != kDone ? code : cancelled;
 }
 
@@ -337,7 +345,7 @@ int run_with_job(const Globals& globals, const LaunchOptions& order) {
 void add_launcher(CLI::App& job, CommandLine& line) {
   CLI::App* env = job.add_subcommand("env", "What a launcher needs to know: rank -> node, for eval, as a host file or as JSON");
   auto& wanted = line.keep<EnvOptions>();
-  env->add_option("ID", wanted.job, "The job's number")->required();
+  add_named(*env, "JOB", wanted.job, "The job's number or name");
   env->add_flag("--hostfile", wanted.hostfile, "A node's name a line, in rank order");
   line.when(*env, print_job_env, wanted);
 
@@ -349,7 +357,8 @@ void add_launcher(CLI::App& job, CommandLine& line) {
                   "Shell command that makes the job quiet; light of the job goes dark only after it has ended");
   run->add_option("--on-resume", options.on_resume, "Shell command that is run when all light is back");
   run->add_flag("--keep", options.keep, "Leave the job and its light when the command has ended");
-  run->add_option("COMMAND", options.command, "After --; it finds LOOM_JOB, LOOM_NODES, ... in its environment")->required();
+  run->add_option("COMMAND", options.command, "After --; it finds LIGHTLOOM_JOB, LIGHTLOOM_NODES, ... in its environment")
+      ->required();
   line.when(*run, run_with_job, options);
 }
 

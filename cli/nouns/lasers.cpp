@@ -182,6 +182,7 @@ int lasers_off(const Globals& globals, const LasersOptions& options) {
   }
   const auto reply = order_by_controller(globals, false, kControllerPatience);
   if (reply) {
+    print_done(globals, {{"revision", reply->revision.value}});
     print_note("lasers off is ordered and latched; `loom lasers rearm` lifts it");
     return follow(globals, *reply, options.wait);
   }
@@ -201,6 +202,7 @@ int rearm_lasers(const Globals& globals, const LasersOptions& options) {
   if (!reply) {
     return give_up(reply.error());
   }
+  print_done(globals, {{"revision", reply->revision.value}});
   print_note(format_text("lasers are rearmed; light returns with revision {}", reply->revision.value));
   const int followed = follow(globals, *reply, options.wait);
   return options.wait && followed == kDone ? report_latched(globals) : followed;

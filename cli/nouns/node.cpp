@@ -1,5 +1,7 @@
 // loom node list|show|drain|undrain|maintenance.
 #include "cli/command_line.hpp"
+#include "cli/connection.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/request.hpp"
@@ -11,7 +13,7 @@ namespace {
 
 struct NodeOptions {
   RequestOptions request;
-  std::uint32_t node = 0;
+  std::string node;  ///< its number or name
   std::string on_or_off;
 };
 
@@ -30,13 +32,25 @@ constexpr Column<NodeReport> kColumns[] = {
     {"use", use_of}};
 
 int node_request(const Globals& globals, const NodeOptions& options, NodeAction order) {
-  const std::string number = std::to_string(options.node);
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto found = find_id(*connection, Noun::nodes, options.node);
+  if (!found) {
+    return give_up(found.error());
+  }
+  const auto node = static_cast<std::uint32_t>(*found);
+  const std::string number = std::to_string(node);
   const char* done = order == NodeAction::drain      ? " is drained"
                      : order == NodeAction::undrain  ? " may get jobs again"
                      : order == NodeAction::maintain ? " goes into maintenance, its lasers dark and latched"
                                                      : " leaves maintenance and stays drained";
-  const int code = request(globals, NodeRequest{NodeId{options.node}, order, options.request.force, globals.dry_run},
-                           options.request.wait, format_text("node {}{}", number, done));
+  const auto reply = connection->ask(NodeRequest{NodeId{node}, order, options.request.force, globals.dry_run});
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  const int code = conclude(globals, *connection, *reply, options.request.wait, format_text("node {}{}", number, done));
   if (code == kDone && order == NodeAction::release && !globals.dry_run) {
     print_note("  to give it jobs again: loom node undrain " + number);
   }
@@ -46,7 +60,7 @@ int node_request(const Globals& globals, const NodeOptions& options, NodeAction 
 CLI::App& add_order(CLI::App& group, CommandLine& line, const char* word, const char* what, NodeAction order,
                     NodeOptions& options) {
   CLI::App* verb = group.add_subcommand(word, what);
-  verb->add_option("NODE", options.node, "The node's number")->required();
+  add_named(*verb, "NODE", options.node, "The node's number or name");
   add_change_flags(*verb, line, options.request.wait);
   line.when(*verb, [order, &options](const Globals& globals) { return node_request(globals, options, order); });
   return *verb;
@@ -78,7 +92,7 @@ void add_node(CLI::App& app, CommandLine& line) {
       .add_flag("--force", options.request.force, "Drain it although a job finds no other node and stays");
   add_order(group, line, "undrain", "It may get jobs again", NodeAction::undrain, options);
   CLI::App* maintenance = group.add_subcommand("maintenance", "Drained, dark and latched: nothing repairs it until off");
-  maintenance->add_option("NODE", options.node, "The node's number")->required();
+  add_named(*maintenance, "NODE", options.node, "The node's number or name");
   maintenance->add_option("ON_OR_OFF", options.on_or_off, "on or off")->required()->check(CLI::IsMember({"on", "off"}));
   maintenance->add_flag("--force", options.request.force,
                         "Although it does not answer: you have seen that its lasers are dark");

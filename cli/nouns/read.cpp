@@ -1,12 +1,14 @@
 // Ask, print.
 #include "cli/nouns/read.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <type_traits>
 #include <variant>
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/rows.hpp"
 #include "core/text/format_text.hpp"
@@ -65,10 +67,18 @@ void print_rows(const Globals& globals, const OperatorReply& reply) {
       reply.rows);
 }
 
-int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
+int show(const Globals& globals, Noun noun, const std::string& word_typed) {
   auto connection = Connection::open(globals);
   if (!connection) {
     return give_up(connection.error());
+  }
+  std::optional<std::uint64_t> id;
+  if (!word_typed.empty()) {
+    const auto found = find_id(*connection, noun, word_typed);
+    if (!found) {
+      return give_up(found.error());
+    }
+    id = *found;
   }
   const auto reply = connection->ask(Query{noun, id});
   if (!reply) {
@@ -86,6 +96,12 @@ int show(const Globals& globals, Noun noun, std::optional<std::uint64_t> id) {
   return kDone;
 }
 
+void add_named(CLI::App& verb, const std::string& placeholder, std::string& word, const std::string& what) {
+  verb.add_option(placeholder, word, what)->required()->check([](const std::string& typed) {
+    return typed.empty() ? std::string("an empty word names nothing") : std::string();
+  });
+}
+
 CLI::App& add_reading(CLI::App& app, CommandLine& line, const ListName& name, const std::string& what,
                       const std::string& footer) {
   const std::string plural = what.empty() ? name.plural : what;
@@ -93,12 +109,15 @@ CLI::App& add_reading(CLI::App& app, CommandLine& line, const ListName& name, co
   CLI::App* group = app.add_subcommand(name.singular, "The controller's " + plural);
   group->require_subcommand(1);
   group->footer(footer);  // before the verbs, which take it over
-  line.when(*group->add_subcommand("list", "All " + plural),
-            [noun](const Globals& globals) { return show(globals, noun, {}); });
+  line.when(*group->add_subcommand("list", "All " + plural), [noun](const Globals& globals) { return show(globals, noun); });
   CLI::App* one = group->add_subcommand("show", "One of the " + plural);
-  auto& id = line.keep<std::uint64_t>();
-  one->add_option("ID", id, "Its number")->required();
-  line.when(*one, [noun, &id](const Globals& globals) { return show(globals, noun, id); });
+  auto& word = line.keep<std::string>();
+  std::string placeholder(name.singular);
+  std::ranges::transform(placeholder, placeholder.begin(),
+                         [](char c) { return static_cast<char>(c == ' ' ? '_' : c & ~0x20); });
+  add_named(*one, placeholder, word,
+            noun == Noun::circuits ? "Its number, or FROM:TO by the numbers of its nodes" : "Its number or name");
+  line.when(*one, [noun, &word](const Globals& globals) { return show(globals, noun, word); });
   return *group;
 }
 

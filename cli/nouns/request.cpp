@@ -125,6 +125,17 @@ int conclude(const Globals& globals, Connection& connection, const OperatorReply
   return kDone;
 }
 
+void print_done(const Globals& globals, std::initializer_list<std::pair<const char*, std::uint64_t>> numbers) {
+  if (!globals.json) {
+    return;
+  }
+  auto object = answer();
+  for (const auto& [name, number] : numbers) {
+    object[name] = number;
+  }
+  print(object);
+}
+
 int request(const Globals& globals, OperatorAsk ask, bool wait, const std::string& done) {
   auto connection = Connection::open(globals);
   if (!connection) {

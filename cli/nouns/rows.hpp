@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/render/columns.hpp"
+#include "cli/render/figure.hpp"
 #include "core/messages/report.hpp"
 #include "core/messages/schedule_part.hpp"
 
@@ -23,6 +24,9 @@ std::string text_of(const std::vector<SchedulePart>& rows);
 std::string text_of(const CertificateReport& certificate);
 std::string text_of(const ChangeReport& change);
 std::string text_of(const CircuitExplanation& explanation);
+
+/// A lane a revision: where it spends its time.
+Picture picture_of(const std::vector<CommitReport>& revisions);
 
 /// "physical", "wavelength", "NONE", or "-" where nothing is lit.
 std::string isolation_word(const CertificateReport& certificate);

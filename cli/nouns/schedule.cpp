@@ -6,6 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/naming.hpp"
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/request.hpp"
@@ -21,7 +22,7 @@ struct ScheduleOptions {
   std::string target;  ///< diff: a revision, a file or empty; apply: a file; rollback: a revision or empty
   std::string mode = "safe";
   std::string confirm_within;
-  std::uint64_t job = 0;  ///< apply: whose circuits the file's are; 0: as the file says
+  std::string job;  ///< apply: whose circuits the file's are; empty: as the file says
 };
 
 constexpr std::size_t kNamesShown = 8;  ///< of shared amplifiers; JSON has all
@@ -197,7 +198,13 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   if (!circuits) {
     return give_up(circuits.error());
   }
-  if (order.job != 0) {
+  if (!order.job.empty()) {
+    auto connection = Connection::open(globals);
+    const auto job =
+        connection ? find_id(*connection, Noun::jobs, order.job) : Result<std::uint64_t>(std::unexpected(connection.error()));
+    if (!job) {
+      return give_up(job.error());
+    }
     const auto other =
         std::ranges::find_if(*circuits, [&](const ScheduledCircuit& circuit) { return circuit.job != circuits->front().job; });
     if (other != circuits->end()) {
@@ -207,7 +214,7 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
                       "loom schedule apply --help"});
     }
     for (ScheduledCircuit& circuit : *circuits) {
-      circuit.job = JobId{order.job};
+      circuit.job = JobId{*job};
     }
   }
   ask.circuits = std::move(*circuits);
@@ -219,6 +226,28 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   return code;
 }
 
+int show_history(const Globals& globals, const PictureFiles& files) {
+  if (files.picture.empty()) {
+    return show(globals, Noun::history);
+  }
+  if (const auto lawful = check(files); !lawful) {
+    return give_up(lawful.error(), "loom schedule history --help");
+  }
+  auto connection = Connection::open(globals);
+  const auto reply =
+      connection ? connection->ask(Query{Noun::history, {}}) : Result<OperatorReply>(std::unexpected(connection.error()));
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  const auto written = write(files, picture_of(std::get<std::vector<CommitReport>>(reply->rows)));
+  if (!written) {
+    return give_up(written.error(), "give --plot a path that can be written");
+  }
+  print_rows(globals, *reply);
+  print_note(*written);
+  return kDone;
+}
+
 int confirm_schedule(const Globals& globals) {
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -228,6 +257,7 @@ int confirm_schedule(const Globals& globals) {
   if (!reply) {
     return give_up(reply.error());
   }
+  print_done(globals, {{"revision", reply->revision.value}});
   print_note(format_text("the schedule of revision {} stays", reply->revision.value));
   return kDone;
 }
@@ -263,8 +293,7 @@ void add_changes(CLI::App& group, CommandLine& line) {
                    "safe: refused if light is disturbed; update: what it names changes; overwrite: exactly this")
       ->capture_default_str();
   apply->add_option("--confirm-within", options.confirm_within, "Returns by itself unless confirmed in time, e.g. 120s");
-  apply->add_option("--job", options.job, "The file's circuits are this job's, whatever number it had where it was planned")
-      ->check(CLI::PositiveNumber);
+  apply->add_option("--job", options.job, "The file's circuits are this job's, whatever number it had where it was planned");
   add_change_flags(*apply, line, options.wait);
   line.when(*apply, apply_schedule, options);
   line.when(*group.add_subcommand("confirm", "What was applied with --confirm-within stays"), confirm_schedule);
@@ -325,11 +354,13 @@ void add_schedule(CLI::App& app, CommandLine& line) {
   CLI::App* schedule = app.add_subcommand("schedule", "The light that is confirmed, and how it came");
   schedule->require_subcommand(1);
   line.when(*schedule->add_subcommand("show", "Circuits by job and timeslot"), show_schedule);
-  line.when(*schedule->add_subcommand("history", "Every revision: outcome, stages, reason"),
-            [](const Globals& globals) { return show(globals, Noun::history, {}); });
+  CLI::App* history = schedule->add_subcommand("history", "Every revision: outcome, stages, reason");
+  auto& picture = line.keep<PictureFiles>();
+  history->add_option("--plot", picture.picture, "Write an SVG or PDF: a lane a revision, and its CSV beside it");
+  line.when(*history, show_history, picture);
   CLI::App* stages = schedule->add_subcommand("stages", "What each job is lit with: stages, their timeslots and cycles");
-  auto& job = line.keep<std::optional<std::uint64_t>>();
-  stages->add_option("JOB", job, "Its number; all jobs if not named");
+  auto& job = line.keep<std::string>();
+  stages->add_option("JOB", job, "Its number or name; all jobs if not named");
   line.when(*stages, [&job](const Globals& globals) { return show(globals, Noun::schedules, job); });
   add_changes(*schedule, line);
   CLI::App* wait = app.add_subcommand("wait", "Until a revision is confirmed (--timeout)");

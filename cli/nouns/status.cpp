@@ -54,7 +54,7 @@ std::string text_of(const StatusReport& status) {
 
 void add_status(CLI::App& app, CommandLine& line) {
   line.when(*app.add_subcommand("status", "Term, revision, agents, jobs, drift"),
-            [](const Globals& globals) { return show(globals, Noun::status, {}); });
+            [](const Globals& globals) { return show(globals, Noun::status); });
 }
 
 }  // namespace loom::cli

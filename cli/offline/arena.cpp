@@ -380,7 +380,7 @@ int arena(const Globals& globals, const ArenaCommand& order) {
       const auto played = play_round(order, each, progress, comparison);
       if (!played) {
         const bool is_users = played.error().code != ErrorCode::malformed && played.error().code != ErrorCode::internal;
-        complain(played.error().message, "loom arena --help");
+        complain(played.error().code, played.error().message, "loom arena --help");
         return is_users ? kUsage : kFailed;
       }
     }
@@ -399,13 +399,16 @@ int arena(const Globals& globals, const ArenaCommand& order) {
 void add_arena(CLI::App& app, CommandLine& line) {
   auto& options = line.keep<ArenaCommand>();
   CLI::App* verb = app.add_subcommand("arena", "One job on many fabrics, side by side, dark time charged");
-  verb->add_option("--workload", options.workload, "Model of the zoo, task graph (.fbuf), trace or demand");
+  verb->add_option("--workload", options.workload,
+                   "Model of the zoo (loom workload list), task graph (.fbuf), trace or demand");
   verb->add_option("--demand", options.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
   verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
   verb->add_option("--fabrics,--fabric", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
-  verb->add_option("--set", options.settings, "key=value, fabric.key=value or fabric.NAME.key=value, repeatable");
+  verb->add_option(
+      "--set", options.settings,
+      "key=value, fabric.key=value or fabric.NAME.key=value, repeatable; loom workload show and loom fabric show list them");
   verb->add_option("--calibration", options.calibration, "File; its figures come after the uncalibrated ones");
   verb->add_option("--plot", options.plot, "Write an SVG or PDF: a bar a fabric, and its CSV beside it");
   verb->add_option("--csv", options.csv, "Write the bars' figures; beside --plot's file if not named");

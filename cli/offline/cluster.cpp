@@ -319,7 +319,7 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   print_all(globals, studies, order.seeds, false);
   if (!order.csv.empty()) {
     if (const auto written = write_text(order.csv, csv_of(studies), "--csv"); !written) {
-      complain(written.error().message, "give --csv a path that can be written");
+      complain(written.error().code, written.error().message, "give --csv a path that can be written");
       return kFailed;
     }
     print_note("listed in " + order.csv);

@@ -75,7 +75,7 @@ int predict(const Globals& globals, const PredictOptions& order) {
   const auto predicted = make_prediction(order, calibration ? &*calibration : nullptr);
   if (!predicted) {
     const bool is_users = predicted.error().code != ErrorCode::malformed && predicted.error().code != ErrorCode::internal;
-    complain(predicted.error().message, "loom predict --help");
+    complain(predicted.error().code, predicted.error().message, "loom predict --help");
     return is_users ? kUsage : kFailed;
   }
   if (globals.json) {
@@ -88,7 +88,7 @@ int predict(const Globals& globals, const PredictOptions& order) {
     file << predicted->trace;
     file.flush();
     if (!file) {
-      complain("cannot write " + order.trace_path, "give --trace a path that can be written");
+      complain(ErrorCode::storage, "cannot write " + order.trace_path, "give --trace a path that can be written");
       return kFailed;
     }
     print_note(format_text("traced to {}; open it at ui.perfetto.dev", order.trace_path));
@@ -101,13 +101,15 @@ int predict(const Globals& globals, const PredictOptions& order) {
 void add_predict(CLI::App& app, CommandLine& line) {
   auto& options = line.keep<PredictOptions>();
   CLI::App* verb = app.add_subcommand("predict", "One training iteration: total, compute, exposed communication");
-  verb->add_option("--workload", options.workload, "Model of the zoo, task graph (.fbuf), trace or demand");
+  verb->add_option("--workload", options.workload,
+                   "Model of the zoo (loom workload list), task graph (.fbuf), trace or demand");
   verb->add_option("--demand", options.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--fabric", options.fabric, "One of " + arena_fabrics())->required();
   verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
   verb->add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
-  verb->add_option("--set", options.settings, "Parameter key=value or fabric.key=value, repeatable");
+  verb->add_option("--set", options.settings,
+                   "key=value or fabric.key=value, repeatable; loom workload show NAME and loom fabric show NAME list them");
   verb->add_option("--calibration", options.calibration, "File of fitted settings, e.g. configs/calibration/oddl_paper.yaml");
   verb->add_option("--trace", options.trace_path, "Write a Perfetto trace of the iteration");
   verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");

@@ -103,7 +103,8 @@ int replay_recording(const Globals& globals, const ReplayCommand& order) {
     print_note(format_text("{} events were passed over: the beginning of their incarnation is gone", verdict->skipped));
   }
   if (const auto& divergence = verdict->divergence) {
-    complain(format_text("event {} ({}, incarnation {}) was answered otherwise than live: here with {}", divergence->event,
+    complain(ErrorCode::conflict,
+             format_text("event {} ({}, incarnation {}) was answered otherwise than live: here with {}", divergence->event,
                          divergence->kind, divergence->incarnation, answers_of(*divergence)),
              "loom sim replay with the build that recorded the tape");
     return kFailed;

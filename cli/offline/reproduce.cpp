@@ -124,7 +124,7 @@ bool write_plot(const ReproduceCommand& order) {
   const auto written =
       chart ? write(files_of(order), {draw(*chart), csv_of(*chart)}) : Result<std::string>(std::unexpected(chart.error()));
   if (!written) {
-    complain(written.error().message, "give --plot a path that can be written");
+    complain(written.error().code, written.error().message, "give --plot a path that can be written");
     return false;
   }
   print_note(*written);
@@ -244,7 +244,7 @@ void print_json(const Findings& findings) {
 bool write_sweeps(const ReproduceCommand& order, const std::vector<Sweep>& sweeps) {
   const auto notes = write_drawings(order.sweep, sweeps, !order.no_caption);
   if (!notes) {
-    complain(notes.error().message, "give --sweep a folder that can be written");
+    complain(notes.error().code, notes.error().message, "give --sweep a folder that can be written");
     return false;
   }
   for (const std::string& note : *notes) {
@@ -293,7 +293,7 @@ void add_reproduce(CLI::App& app, CommandLine& line) {
   CLI::App* verb = app.add_subcommand("reproduce", "Published figures beside ours, with the tolerance of each");
   verb->add_option("TARGET", options.targets, published_targets() + "; all if none is named");
   verb->add_option("--data", options.data, "Folder with traces/topoopt and measures; ./data if not named")
-      ->envname("LOOM_DATA");
+      ->envname("LIGHTLOOM_DATA");
   verb->add_option("--plot", options.plot, "Write an SVG or PDF of T10, the sweep of model x bandwidth, and its CSV beside it");
   verb->add_option("--sweep", options.sweep,
                    "T13 and T14 against what they assume: tables; an SVG, PDF and CSV of each into this folder");

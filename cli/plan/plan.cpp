@@ -210,7 +210,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
   auto& order = line.keep<PlanCommand>();
   CLI::App* verb = app.add_subcommand("plan", "A schedule made offline: bound, gap, touched circuits, certificate, and why");
   verb->add_option("WORKLOAD,--workload", order.workloads,
-                   "Models of the zoo, task graphs (.fbuf), traces or demands (.csv, .npy)");
+                   "Models of the zoo (loom workload list), task graphs (.fbuf), traces or demands (.csv, .npy)");
   verb->add_option("--demand", order.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")->delimiter(',');
   verb->add_option("--scenario", order.scenario, "A scenario's fabric and all of its jobs at once, instead");
@@ -218,7 +218,9 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("--fabric", order.fabric, "Fabric file, or a template: sip-ring, sip-ocs, oddl, topoopt");
   verb->add_option("--bandwidth", order.bandwidth,
                    "TopoOpt without a fabric: a server's total per direction, shared by its links; 100G if not named");
-  verb->add_option("--set", order.settings, "Workload parameter key=value, template's fabric.key=value; repeatable");
+  verb->add_option(
+      "--set", order.settings,
+      "key=value, template's fabric.key=value; repeatable; loom workload show NAME and loom fabric show NAME list them");
   verb->add_option("--memory", order.memory, "Of a node, e.g. 80 GB; SiP-ML's authors: 100 GB");
   verb->add_option("--base", order.base, "Plan a change of this: what -o or loom schedule show --json wrote");
   verb->add_option("-o,--output", order.output, "Save the circuits, for --base and loom schedule apply");
@@ -241,7 +243,7 @@ void add_plan(CLI::App& app, CommandLine& line) {
       "--measures", search.measures,
       "File of measured times: FlexFlow's (.json; for a model that says measured_as, or instead of the one in --data), "
       "or SiP-ML's profile, NAME_bs1.pb and so on, which is the model");
-  verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LOOM_DATA");
+  verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LIGHTLOOM_DATA");
   verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
   verb->add_option("--chains", search.chains, "Chains, each with a seed of its own")->check(CLI::PositiveNumber);
   verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");

@@ -89,7 +89,7 @@ class Teller {
     if (!path_.empty() && seconds - saved_ >= kSaveEvery) {
       saved_ = seconds;
       if (const auto saved = save_search(path_, search); !saved) {
-        complain(saved.error().message);
+        warn(saved.error().message);
         path_.clear();
       }
     }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "controller/workload/quantity_text.hpp"
+#include "core/config/yaml/config_error.hpp"
+#include "core/result.hpp"
 
 namespace loom::cli {
 
@@ -18,15 +20,26 @@ bool stderr_is_terminal();
 
 using loom::text_of;
 
-/// A table with a header; columns as wide as their widest cell, numbers flush right.
+/// Of the terminal on stdout; 0: it is none, and nothing is cut.
+std::size_t terminal_width();
+
+/// A table with a header; columns as wide as their widest cell, numbers flush right. Where a terminal is narrower, it leaves
+/// out columns that say nothing, then cuts words with an ellipsis, then leaves out columns between the first and the last, the
+/// widest first, and says so. A number is never cut.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);
   void add(std::vector<std::string> row);
-  std::string text() const;
+  /// As wide as the terminal.
+  std::string text() const { return text(terminal_width()); }
+  /// No line is longer than `width` columns of the screen; 0: as long as it must be.
+  std::string text(std::size_t width) const;
   bool empty() const { return rows_.empty(); }
 
  private:
+  std::vector<std::size_t> natural_widths() const;
+  std::string lines(const std::vector<std::size_t>& shown, const std::vector<std::size_t>& widths) const;
+
   std::vector<std::string> header_;
   std::vector<std::vector<std::string>> rows_;
 };
@@ -45,10 +58,19 @@ class Progress {
   bool open_ = false;
 };
 
-/// A sentence on stderr.
+/// How words leave on stderr: as sentences for people, or under --json as objects, one a line.
+enum class Speech : std::uint8_t { sentences, json };
+/// Said once, by main, before anything else is.
+void set_speech(Speech speech);
+
+/// A sentence on stderr; under --json {"note": "..."}.
 void print_note(std::string_view sentence);
-/// `loom: what` and, on a line of its own, what to type next.
-void complain(std::string_view what, std::string_view next = {});
+/// `loom: what` and, on a line of its own, what to type next; under --json {"error": {"code", "message", "next"}}.
+void complain(ErrorCode code, std::string_view what, std::string_view next = {});
+/// The same of what goes on; under --json {"warning": {"message", "next"}}.
+void warn(std::string_view what, std::string_view next = {});
+/// All that is wrong with files, a line each; under --json one error that lists them.
+void complain(const std::vector<ConfigError>& errors);
 
 /// The nearest of `known` to `word` by edit distance, or empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);

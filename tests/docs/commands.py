@@ -7,11 +7,12 @@ A comment above a block says how it is run:
     <!-- runs: in a lab -->                  a lab of first_light.yaml, brought up once a page, in which job 1 is lit
     <!-- runs: in a folder of its own -->    LIGHTLOOM_STATE is an empty folder
     <!-- runs: on the emulated testbed -->   bench.yaml and inventory.yaml are there, and an emulator of every device in them
-    <!-- runs: with data -->                 only where public data is present (LOOM_DATA, or shared/data beside the tree)
+    <!-- runs: with data -->                 only where public data is present (LIGHTLOOM_DATA, or shared/data beside the tree)
     <!-- runs: where it is installed -->     only where every program of the block is on PATH
     <!-- runs: slow -->                      only with --slow, which runs nothing else
     <!-- runs: exit N, REASON -->            each command ends with this code
     <!-- runs: no, REASON -->                never
+A line that ends with `# exits with N` ends so, whatever its block says.
 Exit codes: 0 all as the pages say, 1 not so, 77 it cannot be judged here.
 """
 import argparse
@@ -49,14 +50,6 @@ fabric: configs/fabrics/oddl_4.yaml
 inventory: inventory.yaml
 agents: {processes: 4}
 """
-# What a page's reader brings: scripts of a training job, a map of ranks, somebody's public key (32 bytes in Z85).
-STAND_INS = {
-    "train.sh": "#!/bin/sh\nexit 0\n",
-    "pause.sh": "#!/bin/sh\nexit 0\n",
-    "resume.sh": "#!/bin/sh\nexit 0\n",
-    "hosts.txt": "40\n41\n42\n43\n",
-    "eve.pub": "public rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\n",
-}
 
 
 class Block:
@@ -119,8 +112,9 @@ class Help:
         return run.stdout if run.returncode == 0 else ""
 
     def commands(self, *words):
-        listed = re.search(r"^Subcommands:\n((?:  .*\n?)+)", self.of(*words), re.M)
-        return re.findall(r"^  ([a-z][a-z-]*)", listed.group(1), re.M) if listed else []
+        listed = re.findall(r"^([A-Z][A-Za-z ]*):\n((?:  .*\n?)+)", self.of(*words), re.M)
+        return [name for head, body in listed if head not in ("Options", "Positionals")
+                for name in re.findall(r"^  ([a-z][a-z-]*)", body, re.M)]
 
     def fault_of(self, text):
         """What is wrong with `loom ...` as it stands in running text; empty: nothing."""
@@ -163,7 +157,7 @@ def fault_of_span(text, help_):
 
 
 class Scratch:
-    """A folder like a fresh copy of the tree, with what a reader brings, and labs that end with it."""
+    """A folder like a fresh copy of the tree, and labs that end with it."""
 
     def __init__(self, programs):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="loom-docs-"))
@@ -171,14 +165,11 @@ class Scratch:
         shutil.copytree(TREE / "docs", self.folder / "docs")
         (self.folder / "build" / "release").mkdir(parents=True)
         (self.folder / "build" / "release" / "bin").symlink_to(programs)
-        for name, text in STAND_INS.items():
-            (self.folder / name).write_text(text)
-            (self.folder / name).chmod(0o755 if name.endswith(".sh") else 0o644)
-        data = pathlib.Path(os.environ.get("LOOM_DATA", TREE.parent / "shared" / "data"))
+        data = pathlib.Path(os.environ.get("LIGHTLOOM_DATA", TREE.parent / "shared" / "data"))
         self.data = data.resolve() if (data / "measures").is_dir() else None
         self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "NO_COLOR": "1"}
         if self.data:
-            self.environment["LOOM_DATA"] = str(self.data)
+            self.environment["LIGHTLOOM_DATA"] = str(self.data)
         self.states = []
         self.testbed = []  # processes
 
@@ -239,7 +230,7 @@ class Scratch:
 
 def run_block(block, scratch, counts, faults):
     mark, page = block.mark or "", name_of(block.page)
-    wanted = int(re.match(r"exit (\d+)", mark).group(1)) if mark.startswith("exit ") else 0
+    usual = int(re.match(r"exit (\d+)", mark).group(1)) if mark.startswith("exit ") else 0
     if mark == "in a lab":
         state, is_new = scratch.state(page + "-lab")
         if is_new and not block.commands[0][1].startswith("loom lab up"):
@@ -252,6 +243,8 @@ def run_block(block, scratch, counts, faults):
     if mark == "on the emulated testbed":
         scratch.build_testbed()
     for line, text in block.commands:
+        own = re.search(r"# exits with (\d+)", text)
+        wanted = int(own.group(1)) if own else usual
         code, said, seconds = scratch.run(text, state, SLOW_LINE_S if mark == "slow" else LINE_S)
         counts["run"] += 1
         print(f"{'ok    ' if code == wanted else 'BROKEN'} {seconds:6.1f} s  {page}:{line}: {text}", flush=True)
@@ -288,7 +281,7 @@ def main():
                            "" if asked.slow == (mark == "slow") else
                            "slow: --slow runs it" if mark == "slow" else "not slow")
                 if mark == "with data" and not scratch.data:
-                    why_not = "public data is absent (LOOM_DATA)"
+                    why_not = "public data is absent (LIGHTLOOM_DATA)"
                 absent = [text.split()[0] for _, text in block.commands if not shutil.which(text.split()[0])]
                 if mark == "where it is installed" and absent:
                     why_not = f"{absent[0]} is not installed"
@@ -303,6 +296,8 @@ def main():
     finally:
         scratch.end()
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
+    print(f"commands documented: {counts['run'] + counts['marked']}, run now: {counts['run']}, not run now (slow, or marked with "
+          f"the reason): {counts['marked']}")
     for fault in faults:
         print(f"BROKEN: {fault}")
     return 1 if faults else 0

@@ -101,7 +101,7 @@ class Baseline:
         for program in programs:
             reached = WORK / ("reached-" + program)
             reached.unlink(missing_ok=True)
-            good, took = passes(tree, program, 600, LOOM_MUTANT_REACHED=str(reached))
+            good, took = passes(tree, program, 600, LIGHTLOOM_MUTANT_REACHED=str(reached))
             if not good:
                 sys.exit("mutate: %s fails without any mutant" % program)
             self.limits[program] = max(SHORTEST_LIMIT_S, 5 * took)
@@ -155,7 +155,7 @@ def judge_generated(options, results):
 
     def judge(mutant):
         near = [p for p in programs_of[mutant.file] if mutant.number in base.reached[p]]
-        failed = first_to_fail(TREE, near, base.limits, LOOM_MUTANT=str(mutant.number))
+        failed = first_to_fail(TREE, near, base.limits, LIGHTLOOM_MUTANT=str(mutant.number))
         return mutant, failed, CAUGHT if failed else SURVIVED if near else NOT_REACHED
 
     began = time.monotonic()

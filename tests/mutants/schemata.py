@@ -16,7 +16,7 @@ import cpp_text as cpp
 
 BORDERS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 HEADER = '#include "loom_mutant.hpp"\n'
-SWITCH = """// Which mutant is on: the number in LOOM_MUTANT, or none. What was reached is written to LOOM_MUTANT_REACHED at exit.
+SWITCH = """// Which mutant is on: the number in LIGHTLOOM_MUTANT, or none. What was reached is written to LIGHTLOOM_MUTANT_REACHED at exit.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -35,8 +35,8 @@ struct Switch {
   int on = 0;
   const char* report = nullptr;
   bool reached[kMost] = {};
-  Switch() : report(std::getenv("LOOM_MUTANT_REACHED")) {
-    const char* number = std::getenv("LOOM_MUTANT");
+  Switch() : report(std::getenv("LIGHTLOOM_MUTANT_REACHED")) {
+    const char* number = std::getenv("LIGHTLOOM_MUTANT");
     on = number == nullptr ? 0 : std::atoi(number);
   }
   ~Switch() {

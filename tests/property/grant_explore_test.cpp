@@ -242,7 +242,7 @@ GrantWorldOptions small_plane_by_message(std::uint32_t nodes, std::uint32_t tran
 }
 
 void explore(const std::string& name, const GrantWorldOptions& options, Budget budget, Bounds bounds) {
-  if (const char* more = std::getenv("LOOM_GRANT_HORIZON_MORE")) {
+  if (const char* more = std::getenv("LIGHTLOOM_GRANT_HORIZON_MORE")) {
     bounds.horizon += std::atoi(more);
     bounds.states = 200'000'000;
   }

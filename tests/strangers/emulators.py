@@ -301,7 +301,7 @@ def answers(emulator, question, is_answer):
 
 
 def noise_part():
-    seed = int(os.environ.get("LOOM_SEED", "17"))
+    seed = int(os.environ.get("LIGHTLOOM_SEED", "17"))
     print(f"note: noise of seed {seed}", flush=True)
     for kind, pty in (("itla", False), ("itla", True), ("ocs", False), ("ocs", True), ("wss", False), ("wss", True),
                       ("heater", False), ("heater", True)):

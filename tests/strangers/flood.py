@@ -22,7 +22,7 @@ ATTACK_S = 2.5
 SETTLE_S = 1.5                # counters are told in sums, about one a second
 MEMORY_GROWTH_MIB = 256       # 64 MiB frames, four in flight: what more than that holds is not bounded
 OPERATOR_LIMIT_S = 1.0
-NODES = int(os.environ.get("LOOM_STRANGER_NODES", "64"))  # in two agent processes
+NODES = int(os.environ.get("LIGHTLOOM_STRANGER_NODES", "64"))  # in two agent processes
 FABRIC = (f"schema_version: 1\nkind: fabric\nname: oddl-{NODES}\ntemplate: oddl\n"
           f"parameters: {{nodes: {NODES}, group_size: {16 if NODES <= 128 else 32}, channels: {24 if NODES <= 128 else 48}}}\n")
 FIRST, SECOND = range(0, NODES // 2), range(NODES // 2, NODES)

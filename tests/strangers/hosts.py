@@ -157,7 +157,7 @@ class Site:
         for host in list(self.running):
             self.stop(host)
         self.network.remove()
-        if os.environ.get("LOOM_STRANGER_KEEP"):
+        if os.environ.get("LIGHTLOOM_STRANGER_KEEP"):
             print(f"note: kept {self.folder}")
         else:
             shutil.rmtree(self.folder, ignore_errors=True)

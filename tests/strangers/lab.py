@@ -1,6 +1,6 @@
 """What the judges share: a lab in a folder of its own, the ledger of promises, and what can be seen from outside.
 
-A judge is given the folder of the programs (first argument, or LOOM_BIN), prints one line a promise and exits with 0 (all kept), 1
+A judge is given the folder of the programs (first argument, or LIGHTLOOM_BIN), prints one line a promise and exits with 0 (all kept), 1
 (one broken) or 77 (it cannot judge here, and says why). It ends by itself, and ends what it started: processes are found by the name
 of the lab's own temporary folder in their command lines, never by their programs' names.
 """
@@ -258,7 +258,7 @@ class Lab:
             if process.poll() is None:
                 process.kill()
             process.wait()
-        if os.environ.get("LOOM_STRANGER_KEEP"):
+        if os.environ.get("LIGHTLOOM_STRANGER_KEEP"):
             print(f"note: kept {self.folder}")
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -277,9 +277,9 @@ def _out_of_time(*_):
 def main(judge, words=None):
     """Runs judge(ledger, programs) within its time and exits."""
     words = sys.argv[1:] if words is None else words
-    programs = words[0] if words else os.environ.get("LOOM_BIN", "")
+    programs = words[0] if words else os.environ.get("LIGHTLOOM_BIN", "")
     if not programs or not (pathlib.Path(programs) / "loom").exists():
-        print(f"usage: {sys.argv[0]} FOLDER, or LOOM_BIN=FOLDER: where loom, lightloomd and lightloom-agent are",
+        print(f"usage: {sys.argv[0]} FOLDER, or LIGHTLOOM_BIN=FOLDER: where loom, lightloomd and lightloom-agent are",
               file=sys.stderr)
         sys.exit(2)
     signal.signal(signal.SIGALRM, _out_of_time)

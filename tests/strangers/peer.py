@@ -35,7 +35,7 @@ WIRE_VERSION = 1
 def _generate():
     """The classes of proto/lightloom.proto, made by protoc in a temporary folder: nothing generated is kept in the tree. A process
     that this one starts takes them from there."""
-    given = os.environ.get("LOOM_STRANGER_PROTO")
+    given = os.environ.get("LIGHTLOOM_STRANGER_PROTO")
     folder = pathlib.Path(given or tempfile.mkdtemp(prefix="loom-stranger-proto-"))
     if not given:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -45,7 +45,7 @@ def _generate():
         except FileNotFoundError:
             print("skip: protoc is not installed (apt install protobuf-compiler)")
             sys.exit(SKIP)
-        os.environ["LOOM_STRANGER_PROTO"] = str(folder)
+        os.environ["LIGHTLOOM_STRANGER_PROTO"] = str(folder)
     sys.path.insert(0, str(folder))
     from proto import lightloom_pb2, report_pb2, values_pb2
     return lightloom_pb2, report_pb2, values_pb2

@@ -23,14 +23,14 @@ Result<double> iteration_ms(const TaskGraph& graph, std::string_view fabric, Bit
 
 Result<std::string> file_in(const std::string& data, const std::string& file) {
   if (data.empty()) {
-    return fail(ErrorCode::not_found, format_text("needs {}: give --data FOLDER or set LOOM_DATA", file));
+    return fail(ErrorCode::not_found, format_text("needs {}: give --data FOLDER or set LIGHTLOOM_DATA", file));
   }
   std::string path = format_text("{}/{}", data, file);
   std::error_code error;
   return std::filesystem::exists(path, error)
              ? Result<std::string>(std::move(path))
              : fail(ErrorCode::not_found,
-                    format_text("needs {}, which is not there: give --data FOLDER or set LOOM_DATA", path));
+                    format_text("needs {}, which is not there: give --data FOLDER or set LIGHTLOOM_DATA", path));
 }
 
 Result<TaskGraph> public_graph(const std::string& data, const std::string& name) {

@@ -498,7 +498,11 @@ std::vector<ConfigError> check_config(const std::filesystem::path& path, const F
   if (!document) {
     return document.errors;
   }
-  const YamlNode& root = *document.value;
+  return check_config(path, *document.value, kinds, words);
+}
+
+std::vector<ConfigError> check_config(const std::filesystem::path& path, const YamlNode& root, const FabricKinds& kinds,
+                                      const ScenarioWords* words) {
   ErrorList errors(path.string());
   YamlMap map(root, "the file", errors);
   const std::array<std::string, 8> file_kinds{"fabric", "scenario", "faults", "calibration",

@@ -10,6 +10,7 @@
 #include "core/config/scenario/scenario.hpp"
 #include "core/config/scenario/scenario_words.hpp"
 #include "core/config/yaml/config_error.hpp"
+#include "core/config/yaml/yaml_document.hpp"
 
 namespace loom {
 
@@ -26,6 +27,9 @@ std::string modes_text(const Scenario& scenario);
 
 /// For `loom config check`: finds out by `kind` what the file is and reads it; empty means lawful.
 std::vector<ConfigError> check_config(const std::filesystem::path& path, const FabricKinds& kinds,
+                                      const ScenarioWords* words = nullptr);
+/// The same of a file that is in memory; `path` says where what it names lies.
+std::vector<ConfigError> check_config(const std::filesystem::path& path, const YamlNode& root, const FabricKinds& kinds,
                                       const ScenarioWords* words = nullptr);
 
 }  // namespace loom

@@ -7,11 +7,21 @@
 
 namespace loom {
 
+/// A key that a map of a file may have, as its reader asks for it.
+struct KeyQuestion {
+  std::string key;
+  std::string expected{};   ///< type, unit and range: "a duration of 1 us to 1 h"; empty: it takes more than one shape
+  std::string otherwise{};  ///< the default, as a file would have it; empty: none
+  bool required = false;
+  bool operator==(const KeyQuestion&) const = default;
+};
+
 struct ConfigError {
   std::string file;
   int line = 0;    ///< from 1; 0: the file as a whole
   int column = 0;  ///< from 1
   std::string message;
+  std::vector<KeyQuestion> known{};  ///< of an unknown key: those that its map may have, in the order of reading
   bool operator==(const ConfigError&) const = default;
 };
 

@@ -185,6 +185,14 @@ void ErrorList::add(int line, int column, std::string message) {
   insert({file_, line, column, std::move(message)});
 }
 
+void ErrorList::add_unknown(const YamlNode& key, std::string message, std::vector<KeyQuestion> known) {
+  if (errors_.size() >= kConfigErrors) {
+    ++dropped_;
+    return;
+  }
+  insert({file_, key.line, key.column, std::move(message), std::move(known)});
+}
+
 void ErrorList::append(const std::vector<ConfigError>& others) {
   for (const ConfigError& error : others) {
     insert(error);

@@ -34,6 +34,8 @@ class ErrorList {
   explicit ErrorList(std::string file) : file_(std::move(file)) {}
   void add(const YamlNode& where, std::string message) { add(where.line, where.column, std::move(message)); }
   void add(int line, int column, std::string message);
+  /// Of a key that nobody asked for.
+  void add_unknown(const YamlNode& key, std::string message, std::vector<KeyQuestion> known);
   void append(const std::vector<ConfigError>& others);
   bool empty() const { return errors_.empty(); }
   const std::string& file() const { return file_; }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
@@ -79,6 +81,16 @@ bool is_name(std::string_view word) {
 /// 010 is 8 to YAML 1.1 and 10 to YAML 1.2: nobody may guess.
 bool has_leading_zero(std::string_view digits) { return digits.size() > 1 && digits[0] == '0' && digits[1] != '.'; }
 
+/// How a key is asked for; the first question that says it counts.
+void note(std::vector<KeyQuestion>& known_keys, KeyQuestion question) {
+  const auto known = std::ranges::find(known_keys, question.key, &KeyQuestion::key);
+  if (known == known_keys.end()) {
+    known_keys.push_back(std::move(question));
+  } else if (known->expected.empty()) {
+    *known = std::move(question);
+  }
+}
+
 std::string_view without_sign(std::string_view text) {
   return text.starts_with('-') || text.starts_with('+') ? text.substr(1) : text;
 }
@@ -128,8 +140,8 @@ YamlMap::YamlMap(const YamlNode& node, std::string noun, ErrorList& errors)
 }
 
 const YamlNode* YamlMap::find(std::string_view key) {
-  if (std::ranges::find(known_, key) == known_.end()) {
-    known_.emplace_back(key);
+  if (std::ranges::find(known_, key, &KeyQuestion::key) == known_.end()) {
+    known_.push_back({std::string(key)});
   }
   const auto at = std::ranges::find(node_.keys, key, &YamlNode::text);
   return at == node_.keys.end() ? nullptr : &node_.items[static_cast<std::size_t>(at - node_.keys.begin())];
@@ -142,23 +154,22 @@ const YamlNode& YamlMap::place_of(std::string_view key) const {
 
 void YamlMap::error(std::string_view key, std::string message) { errors_.add(place_of(key), std::move(message)); }
 
-const YamlNode* YamlMap::scalar(std::string_view key, bool required, std::string_view expected) {
-  const YamlNode* node = find(key);
+const YamlNode* YamlMap::scalar(KeyQuestion question) {
+  const YamlNode* node = find(question.key);
   if (node == nullptr) {
-    if (required && node_.kind == YamlNode::Kind::map) {
-      errors_.add(node_, format_text("{} lacks the key {}; expected {}", noun_, in_quotes(key), expected));
+    if (question.required && node_.kind == YamlNode::Kind::map) {
+      errors_.add(node_, format_text("{} lacks the key {}; expected {}", noun_, in_quotes(question.key), question.expected));
     }
-    return nullptr;
+  } else if (node->kind != YamlNode::Kind::scalar) {
+    errors_.add(*node, format_text("{}: found {}; expected {}", question.key, describe(*node), question.expected));
+    node = nullptr;
   }
-  if (node->kind != YamlNode::Kind::scalar) {
-    errors_.add(*node, format_text("{}: found {}; expected {}", key, describe(*node), expected));
-    return nullptr;
-  }
+  note(known_, std::move(question));
   return node;
 }
 
 std::string YamlMap::text(std::string_view key, Default<std::string> otherwise) {
-  const YamlNode* node = scalar(key, otherwise.required(), "a text");
+  const YamlNode* node = scalar({std::string(key), "a text", otherwise.text(std::identity{}), otherwise.required()});
   if (node != nullptr && node->text.empty()) {
     errors_.add(*node, format_text("{}: found an empty text", key));
   }
@@ -166,7 +177,7 @@ std::string YamlMap::text(std::string_view key, Default<std::string> otherwise) 
 }
 
 std::string YamlMap::name(std::string_view key, Default<std::string> otherwise) {
-  const YamlNode* node = scalar(key, otherwise.required(), "a name");
+  const YamlNode* node = scalar({std::string(key), "a name", otherwise.text(std::identity{}), otherwise.required()});
   if (node == nullptr) {
     return otherwise.value_or({});
   }
@@ -178,7 +189,8 @@ std::string YamlMap::name(std::string_view key, Default<std::string> otherwise) 
 
 std::int64_t YamlMap::integer(std::string_view key, Range<std::int64_t> range, Default<std::int64_t> otherwise) {
   const std::string limits = format_text("a whole number of {}..{}", range.min, range.max);
-  const YamlNode* node = scalar(key, otherwise.required(), limits);
+  const auto print = [](std::int64_t value) { return std::to_string(value); };
+  const YamlNode* node = scalar({std::string(key), limits, otherwise.text(print), otherwise.required()});
   if (node == nullptr) {
     return otherwise.value_or(range.min);
   }
@@ -198,7 +210,7 @@ std::uint64_t YamlMap::seed(std::string_view key, std::uint64_t otherwise) {
 
 double YamlMap::real(std::string_view key, Range<double> range, Default<double> otherwise) {
   const std::string expected = format_text("a number of {}..{}", number_text(range.min), number_text(range.max));
-  const YamlNode* node = scalar(key, otherwise.required(), expected);
+  const YamlNode* node = scalar({std::string(key), expected, otherwise.text(number_text), otherwise.required()});
   if (node == nullptr) {
     return otherwise.value_or(range.min);
   }
@@ -214,7 +226,8 @@ double YamlMap::real(std::string_view key, Range<double> range, Default<double> 
 }
 
 bool YamlMap::flag(std::string_view key, Default<bool> otherwise) {
-  const YamlNode* node = scalar(key, otherwise.required(), "true or false");
+  const YamlNode* node = scalar(
+      {std::string(key), "true or false", otherwise.text([](bool on) { return on ? "true" : "false"; }), otherwise.required()});
   if (node == nullptr) {
     return otherwise.value_or(false);
   }
@@ -228,7 +241,8 @@ bool YamlMap::flag(std::string_view key, Default<bool> otherwise) {
 std::optional<std::size_t> YamlMap::word(std::string_view key, std::span<const std::string> words,
                                          Default<std::size_t> otherwise) {
   const std::string expected = "one of: " + joined(words);
-  const YamlNode* node = scalar(key, otherwise.required(), expected);
+  const auto print = [&](std::size_t place) { return place < words.size() ? words[place] : std::string(); };
+  const YamlNode* node = scalar({std::string(key), expected, otherwise.text(print), otherwise.required()});
   if (node == nullptr) {
     return otherwise.required() ? std::nullopt : std::optional{otherwise.value_or(0)};
   }
@@ -245,7 +259,9 @@ std::int64_t YamlMap::quantity(std::string_view key, const UnitTable& table, Ran
                                Default<std::int64_t> otherwise) {
   const std::string expected =
       format_text("{} of {} to {}", table.quantity, print_quantity(range.min, table), print_quantity(range.max, table));
-  const YamlNode* node = scalar(key, otherwise.required(), expected);
+  constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();  // kForever
+  const auto print = [&](std::int64_t value) { return value == kEndless ? "no end" : print_quantity(value, table); };
+  const YamlNode* node = scalar({std::string(key), expected, otherwise.text(print), otherwise.required()});
   if (node == nullptr) {
     return otherwise.value_or(range.min);
   }
@@ -293,6 +309,7 @@ Bytes YamlMap::bytes(std::string_view key, Range<Bytes> range, Default<Bytes> ot
 
 std::span<const YamlNode> YamlMap::list_of(std::string_view key, std::size_t limit, bool required) {
   const YamlNode* node = find(key);
+  note(known_, {std::string(key), format_text("a list of at most {}", limit), {}, required});
   if (node == nullptr) {
     if (required && node_.kind == YamlNode::Kind::map) {
       errors_.add(node_, format_text("{} lacks the key {}; expected a list", noun_, in_quotes(key)));
@@ -327,6 +344,7 @@ std::vector<std::string> YamlMap::texts(std::string_view key, std::size_t limit)
 std::map<std::string, std::string> YamlMap::settings(std::string_view key, std::size_t limit) {
   std::map<std::string, std::string> settings;
   const YamlNode* node = find(key);
+  note(known_, {std::string(key), format_text("a map of at most {} settings (key: value)", limit)});
   if (node == nullptr) {
     return settings;
   }
@@ -346,11 +364,18 @@ std::map<std::string, std::string> YamlMap::settings(std::string_view key, std::
 }
 
 void YamlMap::finish() {
+  std::vector<std::string> names;
   for (const YamlNode& key : node_.keys) {
-    if (std::ranges::find(known_, key.text) == known_.end()) {
-      errors_.add(key, format_text("unknown key {} in {}{} (known: {})", in_quotes(key.text), noun_,
-                                   suggestion(key.text, known_), joined(known_)));
+    if (std::ranges::find(known_, key.text, &KeyQuestion::key) != known_.end()) {
+      continue;
     }
+    if (names.empty()) {
+      std::ranges::transform(known_, std::back_inserter(names), &KeyQuestion::key);
+    }
+    errors_.add_unknown(key,
+                        format_text("unknown key {} in {}{} (known: {})", in_quotes(key.text), noun_,
+                                    suggestion(key.text, names), joined(names)),
+                        known_);
   }
 }
 

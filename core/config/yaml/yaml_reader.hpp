@@ -39,6 +39,11 @@ class Default {
   Default(T value) : value_(std::move(value)) {}  // NOLINT: meant to be implicit
   Default(Rule) {}                                // NOLINT: meant to be implicit
   bool required() const { return !value_.has_value(); }
+  /// As a file would have it; empty where it is required.
+  template <class Print>
+  std::string text(Print print) const {
+    return value_ ? std::string(print(*value_)) : std::string();
+  }
   T value_or(T other) const { return value_.value_or(std::move(other)); }
   /// The same default as an integer of the quantity's finest unit.
   template <class Count>
@@ -94,13 +99,13 @@ class YamlMap {
   void finish();
 
  private:
-  const YamlNode* scalar(std::string_view key, bool required, std::string_view expected);
+  const YamlNode* scalar(KeyQuestion question);
   std::span<const YamlNode> list_of(std::string_view key, std::size_t limit, bool required);
 
   const YamlNode& node_;
   std::string noun_;
   ErrorList& errors_;
-  std::vector<std::string> known_;
+  std::vector<KeyQuestion> known_;
 };
 
 /// A scalar that must be an integer. Errors: a sentence saying what was found and expected.

@@ -246,7 +246,7 @@ namespace {
 /// From the opening of a contact to the last photon, controller dead, so and so often.
 template <class Set>
 void print_darkness(const char* what, const std::string& endpoint, Set set) {
-  const char* wanted = std::getenv("LOOM_REPEATS");
+  const char* wanted = std::getenv("LIGHTLOOM_REPEATS");
   const int repeats = wanted == nullptr ? 50 : std::atoi(wanted);
   const KillLab lab("mode: soft\n", door_at(endpoint));
   REQUIRE(lab.submit("kept", " --wait").code == 0);

@@ -1,6 +1,6 @@
 // kill -9 of real processes in the middle of their work: what the simulation does at every kill point, done here to lightloomd
-// and lightloom-agent with the kernel's own signal, and judged from the light logs alone. LOOM_KILL_POINTS=N tries N points
-// instead of the suite's six (`./dev soak process-kills`).
+// and lightloom-agent with the kernel's own signal, and judged from the light logs alone. LIGHTLOOM_KILL_POINTS=N tries N
+// points instead of the suite's six (`./dev soak process-kills`).
 #include <signal.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kLastPoint = 230;
 
 std::vector<std::uint64_t> points_to_try() {
-  const char* wanted = std::getenv("LOOM_KILL_POINTS");
+  const char* wanted = std::getenv("LIGHTLOOM_KILL_POINTS");
   const std::uint64_t count = wanted == nullptr ? 6 : std::strtoull(wanted, nullptr, 10);
   REQUIRE(count >= 1);
   std::vector<std::uint64_t> points;

@@ -152,9 +152,10 @@ TEST_CASE("a launcher's command runs in its job's light and is made quiet before
   const fs::path notes = lab.state() / "notes";
   const fs::path moved = lab.state() / "moved";
   const auto note = [&](const std::string& word) {
-    return "'echo $LOOM_NODES > " + moved.string() + "; echo " + word + " $LOOM_JOB >> " + notes.string() + "'";
+    return "'echo $LIGHTLOOM_NODES > " + moved.string() + "; echo " + word + " $LIGHTLOOM_JOB >> " + notes.string() + "'";
   };
-  const std::string wait_for_light = "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LOOM_NODES'";
+  const std::string wait_for_light =
+      "'until grep -qs resumed " + notes.string() + "; do sleep 0.05; done; echo $LIGHTLOOM_NODES'";
   auto launcher = std::async(std::launch::async, [&] {
     return lab.run("--timeout 30s job run vgg19 --ranks 3,node-0,6,1 --name train --on-quiesce " + note("quiet") +
                    " --on-resume " + note("resumed") + " -- sh -c " + wait_for_light);

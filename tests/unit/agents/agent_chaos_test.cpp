@@ -361,13 +361,13 @@ class Chaos {
 }  // namespace
 
 TEST_CASE("no_sequence_of_words_lights_a_laser_outside_its_window_or_breaks_the_agent") {
-  const char* wanted = std::getenv("LOOM_SEED");
+  const char* wanted = std::getenv("LIGHTLOOM_SEED");
   const std::uint64_t first = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 1;
   const std::uint64_t seeds = wanted != nullptr ? 1 : 60;
   std::size_t lights = 0;
   std::size_t applied = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    INFO("LOOM_SEED=" << seed);
+    INFO("LIGHTLOOM_SEED=" << seed);
     Chaos chaos(seed);
     chaos.run(2000);
     chaos.recover();

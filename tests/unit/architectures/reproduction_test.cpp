@@ -17,7 +17,7 @@ namespace loom {
 namespace {
 
 std::string data_folder() {
-  const char* folder = std::getenv("LOOM_DATA");
+  const char* folder = std::getenv("LIGHTLOOM_DATA");
   return folder != nullptr ? folder : LOOM_SOURCE_DIR "/../shared/data";
 }
 

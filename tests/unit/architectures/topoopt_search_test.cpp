@@ -1,5 +1,5 @@
 // The alternating optimisation: its cost against closed forms and the prediction engine, its moves, its chain. On a made-up
-// model of four towers; on the authors' measurements where the data folder is present (LOOM_DATA).
+// model of four towers; on the authors' measurements where the data folder is present (LIGHTLOOM_DATA).
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,4 +1,5 @@
 // The tree of commands, completion in a real shell, setpoints and schedules as people write them.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -99,6 +100,31 @@ TEST_CASE("bash completes nouns, verbs and flags from the tree") {
   CHECK(completions(file.path, "loom schedule \"\"", 2) == "show history stages diff apply confirm rollback\n");
   CHECK(completions(file.path, "loom node drain 7 --dr", 4) == "--dry-run\n");
   CHECK(completions(file.path, "loom schedule apply --mo", 3) == "--mode\n");
+}
+
+TEST_CASE("bash asks for names of the lab, and for what there is, where a word is one") {
+  CLI::App app;
+  CommandLine line;
+  build_tree(app, line);
+  const auto script = completion_script(app, "bash");
+  REQUIRE(script);
+  // A loom that says what it was asked.
+  const Draft file("loom_completion_names_test.bash", *script + "loom() { echo \"node-1 $*\"; }\n");
+  CHECK(completions(file.path, "loom node show node", 3) == "node-1 nodes\n");
+  CHECK(completions(file.path, "loom --state run/x job cancel run", 5) == "run/x\n");
+  CHECK(completions(file.path, "loom predict --fabric fab", 3) == "fabrics\n");
+  CHECK(completions(file.path, "loom node drain --dr", 3) == "--dry-run\n");
+}
+
+TEST_CASE("words to complete with are quick and silent where no lab runs") {
+  Globals nowhere;
+  nowhere.state_dir = "/nonexistent/state";
+  CHECK(completion_words(nowhere, "nodes").empty());
+  CHECK(completion_words(nowhere, "no such kind").empty());
+  const auto workloads = completion_words(nowhere, "workloads");
+  CHECK(std::ranges::find(workloads, "vgg19") != workloads.end());
+  const auto scenarios = completion_words(nowhere, "scenarios");
+  CHECK(std::ranges::find(scenarios, "configs/scenarios/first_light.yaml") != scenarios.end());
 }
 
 TEST_CASE("zsh and fish have a script, other shells a refusal") {

@@ -1,5 +1,5 @@
 // TopoOpt task graphs: what becomes of each kind of task, and that no file, however damaged, does more than give an error. The
-// public graphs are read where the data folder is present (LOOM_DATA); says so on stderr and passes where not.
+// public graphs are read where the data folder is present (LIGHTLOOM_DATA); says so on stderr and passes where not.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>

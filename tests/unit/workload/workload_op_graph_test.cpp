@@ -1,5 +1,5 @@
 // Operator graphs of TopoOpt's models, the reader of measured times, strategies and their task graphs; against the public task
-// graphs and measurements where the data folder is present (LOOM_DATA), and with measurements made up here.
+// graphs and measurements where the data folder is present (LIGHTLOOM_DATA), and with measurements made up here.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The importers on public traces, where the data folder is present (LOOM_DATA); skipped where not.
+// The importers on public traces, where the data folder is present (LIGHTLOOM_DATA); skipped where not.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <numeric>
