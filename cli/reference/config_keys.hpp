@@ -56,6 +56,8 @@ std::vector<ConfigSection> fabric_sections();
 std::vector<ConfigSection> study_sections();
 /// `kind`, `bus_address`, `serial`, `profile`: of fabrics, inventories and scenarios.
 std::vector<KeyMeaning> device_meanings();
+/// `triggers.NAME`, of inventories and scenarios.
+ConfigSection trigger_section(const std::string& kind);
 /// `schema_version` and `kind`.
 std::vector<KeyMeaning> header_meanings();
 

@@ -33,6 +33,10 @@ std::vector<KeyMeaning> top_keys() {
        {},
        "a file, or a map of bus names to endpoints"},
       {"devices", "single devices of this installation, by name", {}, "a map of device names to their keys"},
+      {"triggers",
+       "lines of a host whose edge fires devices at the instant itself; an inventory may have them too",
+       {},
+       "a map of names of lines to their keys"},
       {"agents", "how agents are hosted on one host", {}, "a map"},
       {"hosts",
        "hosts of their own for agents, instead of `agents`; every node is on one",
@@ -214,11 +218,12 @@ std::vector<ConfigSection> run_sections(const std::string& kind) {
        "",
        "one host of several, with one agent process",
        {"hosts: {x: {zzz: 1}}"},
-       {{"address", "IP address or name by which the other hosts reach it"},
+       {{"address", "IPv4 or IPv6 address, or name, by which the other hosts reach it"},
         {"port", "TCP: its agents listen there for those of other hosts, and for operators"},
         {"nodes", "whose agents run there: a number, a range such as 0-3, or a list of both", "required",
          "a number, a range, or a list"}}},
       {kind, "devices.NAME", "", "a device of this installation", {"devices: {x: {zzz: 1}}"}, device_meanings()},
+      trigger_section(kind),
       {kind, "controller", "", "periods and deadlines of the controller", {"controller: {zzz: 1}"}, controller_keys()},
       {kind,
        "reconcile",
@@ -303,6 +308,18 @@ std::vector<ConfigSection> work_sections(const std::string& kind) {
 
 std::vector<KeyMeaning> header_meanings() {
   return {{"schema_version", "of the keys", {}, "1"}, {"kind", "which kind of file it is"}};
+}
+
+ConfigSection trigger_section(const std::string& kind) {
+  return {kind,
+          "triggers.NAME",
+          "",
+          "a line of a host whose edge fires devices",
+          {"triggers: {x: {zzz: 1}}"},
+          {{"endpoint", "an output of a GPIO chip, a periodic output of a PTP clock, or the simulation's (docs/hosts.md)",
+            "required", "gpio:///dev/gpiochip0/LINE?pulse=10us, phc:///dev/ptp0?channel=0&pin=0 or sim?skew=100ns"},
+           {"devices", "those that the line is wired to: of one node, each with trigger: true in its profile", "required",
+            "a list of device names"}}};
 }
 
 std::vector<KeyMeaning> device_meanings() {

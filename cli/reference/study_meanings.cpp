@@ -99,10 +99,12 @@ std::vector<ConfigSection> installation_sections() {
        with_header({{"name", "printed", "none"},
                     {"buses", "where each bus is", "as the fabric file says", "a map of bus names to endpoints"},
                     {"devices", "what single devices are in this installation", {}, "a map of device names to their keys"},
+                    {"triggers", "lines of a host whose edge fires devices", {}, "a map of names of lines to their keys"},
                     {"cabling", "a CSV file of the cables as they are plugged (`loom fabric cabling`), relative to this file",
                      "as the fabric file says"}})});
   all.push_back(
       {"inventory", "devices.NAME", "", "a device of this installation", {"devices: {x: {zzz: 1}}"}, device_meanings()});
+  all.push_back(trigger_section("inventory"));
   all.push_back(
       {"calibration",
        "",
