@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,11 +43,11 @@
 #include "runtime/zmq/keys/keys_watch.hpp"
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/transport_metrics.hpp"
+#include "sim_backend/announced_faults.hpp"
 #include "sim_backend/light/local_light.hpp"
 #include "sim_backend/light_log_file.hpp"
 #include "sim_backend/sim_triggers.hpp"
 #include "sim_backend/training/training_links.hpp"
-#include "sim_backend/world/fault_model.hpp"
 #include "sim_backend/world/sim_bus.hpp"
 
 namespace loom {
@@ -87,48 +88,13 @@ struct Hosted {
   std::unique_ptr<Host> host;
 };
 
-/// The scenario's faults of our simulated devices, from the start of the run on, which whoever runs the lab announces in a
-/// file.
-class FaultInjector {
- public:
-  FaultInjector(AsioLoop& loop, SimBus& bus, const Scenario& scenario, const StateFolder& files)
-      : loop_(loop), bus_(bus), files_(files) {
-    for (const ScenarioFault& fault : scenario.device_faults) {
-      if (bus.has_model(fault.device)) {
-        faults_.push_back(fault);
-      }
-    }
-    await_start();
-  }
-
- private:
-  void await_start() {
-    if (faults_.empty()) {
-      return;
-    }
-    if (const auto start = files_.read_start()) {
-      schedule(*start);
-      return;
-    }
-    loop_.call_at(loop_.now() + std::chrono::milliseconds{20}, Precision::ordinary, [this] { await_start(); });
-  }
-
-  /// Faults that are over have happened to the devices of an earlier incarnation.
-  void schedule(Instant start) {
-    for (const ScenarioFault& fault : faults_) {
-      const DeviceFault model = model_fault(fault, start);
-      if (model.until > loop_.now()) {
-        loop_.call_at(std::max(loop_.now(), start + fault.at), Precision::ordinary,
-                      [this, device = fault.device, model] { bus_.inject(device, model); });
-      }
-    }
-  }
-
-  AsioLoop& loop_;
-  SimBus& bus_;
-  const StateFolder& files_;
-  std::vector<ScenarioFault> faults_;
-};
+/// The scenario's faults of our simulated devices.
+std::vector<ScenarioFault> own_faults(const SimBus& simulated, const Scenario& scenario) {
+  std::vector<ScenarioFault> faults;
+  std::ranges::copy_if(scenario.device_faults, std::back_inserter(faults),
+                       [&](const ScenarioFault& fault) { return simulated.has_model(fault.device); });
+  return faults;
+}
 
 Result<void> add_lanes(BusLanes& lanes, const Scenario& scenario, const std::vector<NodeId>& nodes, const AsioLoop& loop) {
   const auto report = [](const std::string& sentence) { log_info(sentence); };
@@ -505,10 +471,10 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
     return give_up(contacts.error());
   }
   log_info("lightloom-agent: nodes " + text_of(spans_of_process(scenario, command_line.process)));
-  std::optional<FaultInjector> faults;
-  if (command_line.faults) {
-    faults.emplace(loop, simulated, scenario, files);
-  }
+  const AnnouncedFaults faults(
+      loop, command_line.faults ? own_faults(simulated, scenario) : std::vector<ScenarioFault>{},
+      [&files] { return files.read_start(); },
+      [&simulated](DeviceId device, const DeviceFault& fault) { simulated.inject(device, fault); });
   const GrantLogFile grant_log(loop, files.grant_log(command_line.process), agents_of(hosted));
   loop.on_signal({});
   loop.run();

@@ -1,6 +1,9 @@
 // Orders of processes out of a scenario, and patience.
 #include "cli/lab/start.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -29,26 +32,32 @@ std::string agents_name(std::uint32_t process) { return format_text("agents-{}",
 
 struct Emulator {
   ProcessSpec order;
-  std::string port;
+  EmulatedPlace place;
   std::string sentence;  ///< that says what it is
 };
 
-/// Whatever it stands for, the scenario says: ports and rings, times, profiles, serial numbers.
+/// Whatever it stands for, the scenario says: ports and rings, times, profiles, serial numbers, faults.
 Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
   const Fabric& fabric = *lab.scenario.fabric;
   const Device& first = fabric.device(place.devices.front());
   std::vector<std::string> command{program_folder() + "/lightloom-emulate",
                                    std::string(place.program),
-                                   "--bind",
-                                   place.host,
-                                   "--port",
-                                   place.port,
                                    "--scenario",
                                    lab.scenario_path,
+                                   "--faults-of",
+                                   lab.files.folder(),
                                    "--seed",
                                    std::to_string(first.id.value + 1),
                                    "--light-log",
                                    lab.files.light_log(first)};
+  if (place.is_file()) {
+    command.insert(command.end(), {"--mount", place.folder});
+  } else {
+    command.insert(command.end(), {"--bind", place.host, "--port", place.port});
+  }
+  if (first.role == DeviceRole::monitor) {  // it measures what everybody else's log says
+    command.insert(command.end(), {"--light-logs", lab.files.folder()});
+  }
   std::string names;
   for (const BusId bus : place.buses) {
     command.insert(command.end(), {"--bus", fabric.buses[bus.value].name});
@@ -56,7 +65,7 @@ Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
   for (const DeviceId device : place.devices) {
     names += (names.empty() ? "" : ", ") + fabric.device(device).name;
   }
-  return {{place.name(), std::move(command)}, place.port, format_text("  emulated {} at {}", names, place.endpoint)};
+  return {{place.name, std::move(command)}, place, format_text("  emulated {} at {}", names, place.endpoint)};
 }
 
 Result<std::vector<Emulator>> emulators_of(const LabRecord& lab) {
@@ -102,15 +111,39 @@ Result<int> start(LabRecord& lab, const ProcessSpec& order) {
   return process ? Result<int>(process->pid) : std::unexpected(process.error());
 }
 
-/// An emulator is up when it says its port: agents that ask it earlier would report a device that does not answer.
+/// A module's file appears in a folder of its own, which stays when the emulator has ended, and which nobody else may change.
+/// Errors: storage, refused (another user's, or not empty).
+Result<void> make_mount_point(const EmulatedPlace& place) {
+  if (!place.is_file()) {
+    return {};
+  }
+  std::error_code error;
+  fs::create_directories(place.folder, error);
+  const fs::path folder = error ? fs::path() : fs::canonical(place.folder, error);
+  struct stat facts = {};
+  if (error || stat(folder.c_str(), &facts) != 0) {
+    return fail(ErrorCode::storage, format_text("{}: the folder {} cannot be made: {}", place.name, place.folder,
+                                                error ? error.message() : "it went away"));
+  }
+  if (facts.st_uid != geteuid() || !fs::is_empty(folder, error)) {
+    return fail(ErrorCode::refused,
+                format_text("{}: the folder {} is {}; an emulated module needs an empty one of its own", place.name,
+                            place.folder, facts.st_uid != geteuid() ? "another user's" : "not empty"));
+  }
+  fs::permissions(folder, fs::perms::owner_all, error);
+  return {};
+}
+
+/// An emulator is up when it says its place: agents that ask it earlier would report a device that does not answer.
 Result<void> start_emulator(LabRecord& lab, const Emulator& emulator) {
   const std::string& name = emulator.order.name;
+  LOOM_TRY(make_mount_point(emulator.place));
   const auto pid = start(lab, emulator.order);
   if (!pid) {
     return std::unexpected(pid.error());
   }
   const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
-  while (tail_of_log(lab.files.folder(), name).find("port " + emulator.port) == std::string::npos) {
+  while (tail_of_log(lab.files.folder(), name).find(emulator.place.announcement()) == std::string::npos) {
     LOOM_TRY(check_interrupt(lab));
     if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
       return fail(ErrorCode::unreachable, format_text("the emulator of {} did not start; it said last:{}", name,

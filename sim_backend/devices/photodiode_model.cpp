@@ -50,6 +50,7 @@ constinit const SimulatedModel kSimulatedPhotodiodeBank{
     "photodiode_bank",
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<PhotodiodeModel>(device, photodiode_profile(fabric, device), options);
-    }};
+    },
+    "photodiode"};
 
 }  // namespace loom

@@ -52,6 +52,7 @@ std::string ScpiMeterModel::power_text(double milliwatt) const {
 
 void ScpiMeterModel::measure(Instant at) {
   measured_ = arriving(at, 0);
+  std::erase_if(measured_, [](const ArrivingLight& light) { return light.power <= kNoLight; });  // lost in its noise
   for (ArrivingLight& light : measured_) {
     light.frequency.mhz += std::llround(kNoiseMhz * noise());
     light.power.centi += static_cast<std::int32_t>(std::lround(100 * kNoiseDb * noise()));
@@ -158,11 +159,14 @@ constinit const SimulatedModel kSimulatedPowerMeter{
     "power_meter",
     [](const Fabric&, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<ScpiMeterModel>(device, meter_profile(device), options);
-    }};
+    },
+    "powermeter"};
 
 constinit const SimulatedModel kSimulatedOsa{
-    "osa", [](const Fabric&, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
+    "osa",
+    [](const Fabric&, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       return std::make_unique<ScpiMeterModel>(device, osa_profile(device), options);
-    }};
+    },
+    "powermeter"};
 
 }  // namespace loom

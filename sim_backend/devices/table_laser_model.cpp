@@ -210,6 +210,7 @@ constinit const SimulatedModel kSimulatedTableLaser{
     [](const Fabric& fabric, const Device& device, const SimDeviceOptions& options) -> std::unique_ptr<SimulatedDevice> {
       const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
       return std::make_unique<TableLaserModel>(device, transmitter, options);
-    }};
+    },
+    "table-laser"};
 
 }  // namespace loom

@@ -116,8 +116,17 @@ Result<EmulatedDevices> devices_of_scenario(const EmulatorOptions& options, std:
   if (emulated.devices.empty()) {
     return fail(ErrorCode::invalid_config, format_text("no device of {} is on {}", fabric->name, options.buses.front()));
   }
+  for (const ScenarioFault& fault : scenario->device_faults) {
+    if (std::ranges::find(emulated.devices, fault.device) != emulated.devices.end()) {
+      emulated.faults.push_back(fault);
+    }
+  }
   emulated.fabric = std::move(fabric);
   return emulated;
+}
+
+std::string_view model_of(const EmulatedDevices& devices) {
+  return driver_model_of(devices.fabric->device(devices.devices.front())).model.name;
 }
 
 }  // namespace loom

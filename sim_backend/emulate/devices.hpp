@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/scenario/scenario.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/result.hpp"
 #include "sim_backend/devices/simulated_device.hpp"
@@ -17,7 +18,8 @@ namespace loom {
 struct EmulatedDevices {
   std::shared_ptr<const Fabric> fabric;  ///< "sim" is the endpoint of the buses that are emulated, and of no other
   std::vector<DeviceId> devices;
-  bool has_own_ids = true;  ///< ids are the scenario's; else the light log has EmulatorOptions::light_id
+  std::vector<ScenarioFault> faults{};  ///< of the scenario, on these devices
+  bool has_own_ids = true;              ///< ids are the scenario's; else the light log has EmulatorOptions::light_id
 };
 
 /// A device of `elements`, in this order. `bus_address` is its Modbus unit.
@@ -34,5 +36,8 @@ EmulatedDevices lone_devices(std::vector<LoneDevice> devices, const EmulatorOpti
 /// Those that options.scenario has on options.buses. Errors: invalid_config (the file's errors, no such bus, a device there is
 /// none of `models`, two have one address).
 Result<EmulatedDevices> devices_of_scenario(const EmulatorOptions& options, std::initializer_list<std::string_view> models);
+
+/// Of the first device, by which the dialect goes: those at one place speak one.
+std::string_view model_of(const EmulatedDevices& devices);
 
 }  // namespace loom

@@ -25,6 +25,7 @@ extern const EmulatorProgram kPhotodiodeEmulator;
 extern const EmulatorProgram kPowerMeterEmulator;
 extern const EmulatorProgram kWaveShaperEmulator;
 extern const EmulatorProgram kSffEmulator;
+extern const EmulatorProgram kTableLaserEmulator;
 extern const EmulatorProgram kWssEmulator;
 
 }  // namespace loom

@@ -1,6 +1,11 @@
-// lightloom-emulate heater: banks of ring heaters behind Modbus, over TCP or as RTU over a pseudo terminal.
+// lightloom-emulate heater: banks of ring heaters behind Modbus, or on electronics that are spoken to in lines of text, over
+// TCP or over a pseudo terminal.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/text/format_text.hpp"
 #include "sim_backend/emulate/emulators.hpp"
@@ -12,17 +17,26 @@ namespace loom {
 namespace {
 
 constexpr const char* kRegisters =
-    "\nRegister map (holding registers; functions 03h, 06h, 10h), as of a Waveshare Modbus analog output 8CH (B):\n"
+    "\nmodbus: holding registers (functions 03h, 06h, 10h), as of a Waveshare Modbus analog output 8CH (B); RTU with --pty.\n"
     "  0x0000..  channel 1..  output, mV, 0..10000\n"
     "  0x2000    UART         0x0001: no parity, 9600 baud; read only, as the next two\n"
     "  0x4000    address      the unit\n"
     "  0x8000    version      0x0064 is 1.00\n"
     "Exceptions: 1 function, 2 address, 3 value, 4 dead, 6 busy, 11 no such unit behind this port (RTU: silence).\n"
-    "SIGHUP is a power cycle: outputs are off, rings cool, connections are lost.\n"
+    "\nqontrol: lines that end in \\n; E10:00 to what it does not know. V3=2.5  V3?  I3?  VMAX3=9  ID?  NCHAN?  VFULL?\n"
+    "nicslab: lines that end in \\n; no answer to what it does not know, nor to what is set. CH:3:VOLT:2.5  CH:3:VAL?\n"
+    "\nSIGHUP is a power cycle: outputs are off, rings cool, connections are lost.\n"
     "\nWhen it can be reached it prints 'port N' or 'pty PATH' on stdout.\n";
+
+struct Dialect {
+  const char* name;
+  const char* model;
+};
+constexpr std::array kDialects{Dialect{"modbus", "heater_bank"}, Dialect{"qontrol", "qontrol"}, Dialect{"nicslab", "nicslab"}};
 
 struct Options {
   EmulatorOptions common;
+  std::string dialect = kDialects[0].name;
   std::uint16_t bank_channels = 8;
   std::vector<std::uint16_t> units = {1};
   std::uint32_t baud = 115'200;
@@ -72,30 +86,47 @@ BusReply with_board_registers(const EmulatedRequest& request, BusReply reply) {
   return known;
 }
 
+Result<EmulatedDevices> devices_of(const Options& options) {
+  const EmulatorOptions& common = options.common;
+  if (!common.scenario.empty()) {
+    return devices_of_scenario(common, {kDialects[0].model, kDialects[1].model, kDialects[2].model});
+  }
+  const Dialect& dialect = *std::ranges::find(kDialects, options.dialect, &Dialect::name);
+  if (&dialect != kDialects.data() && options.units != Options{}.units) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("--unit: {} knows no units, and one place has one of them", options.dialect));
+  }
+  std::vector<LoneDevice> banks;
+  for (const std::uint16_t unit : options.units) {
+    banks.push_back({DeviceRole::filter, dialect.model, rings(options.bank_channels), unit});
+  }
+  return lone_devices(std::move(banks), common);
+}
+
 int serve(const Options& options) {
   SimDeviceOptions models;
   models.modbus_baud = options.baud;
+  models.serial_baud = options.baud;
   models.heater_time_constant = std::chrono::microseconds{options.time_constant_us};
-  std::vector<LoneDevice> banks;
-  for (const std::uint16_t unit : options.units) {
-    banks.push_back({DeviceRole::filter, "heater_bank", rings(options.bank_channels), unit});
-  }
-  const EmulatorOptions& common = options.common;
-  const auto framing = [](const EmulatorOptions& told) {
-    return told.pty ? make_modbus_rtu_framing() : make_modbus_tcp_framing();
+  const auto devices = devices_of(options);
+  const bool is_modbus = !devices || model_of(*devices) == kDialects[0].model;
+  const auto framing = [is_modbus](const EmulatorOptions& given) {
+    return !is_modbus ? make_line_framing() : given.pty ? make_modbus_rtu_framing() : make_modbus_tcp_framing();
   };
-  return run_emulator(
-      common.scenario.empty() ? lone_devices(std::move(banks), common) : devices_of_scenario(common, {"heater_bank"}), models,
-      {framing, with_board_registers}, common);
+  return run_emulator(devices, models, {framing, with_board_registers}, options.common);
 }
 
 }  // namespace
 
 const EmulatorProgram kHeaterEmulator{
-    "heater", "banks of ring heaters, Modbus/TCP or Modbus RTU over a pseudo terminal",
+    "heater", "banks of ring heaters: Modbus/TCP, Modbus RTU over a pseudo terminal, or Qontrol's or Nicslab's lines",
     [](CLI::App& app) -> std::function<int()> {
       const auto options = std::make_shared<Options>();
       add_common_options(app, options->common, 1'502);
+      app.add_option("--dialect", options->dialect, "what it speaks. With --scenario the device's model says so")
+          ->check(CLI::IsMember({"modbus", "qontrol", "nicslab"}))
+          ->excludes("--scenario")
+          ->capture_default_str();
       app.add_option("--bank-channels", options->bank_channels, "outputs of a bank")
           ->check(CLI::Range(1, 64))
           ->capture_default_str();

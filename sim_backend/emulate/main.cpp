@@ -11,9 +11,9 @@
 namespace {
 
 constexpr std::array kEmulators{
-    &loom::kCmisEmulator,       &loom::kHeaterEmulator,     &loom::kItlaEmulator,
-    &loom::kOcsEmulator,        &loom::kPhotodiodeEmulator, &loom::kPowerMeterEmulator,
-    &loom::kWaveShaperEmulator, &loom::kSffEmulator,        &loom::kWssEmulator,
+    &loom::kCmisEmulator,       &loom::kHeaterEmulator,     &loom::kItlaEmulator,       &loom::kOcsEmulator,
+    &loom::kPhotodiodeEmulator, &loom::kPowerMeterEmulator, &loom::kWaveShaperEmulator, &loom::kSffEmulator,
+    &loom::kTableLaserEmulator, &loom::kWssEmulator,
 };
 
 }  // namespace

@@ -14,6 +14,10 @@ void add_common_options(CLI::App& app, EmulatorOptions& options, std::uint16_t u
   auto* pty = app.add_flag("--pty", options.pty, "a pseudo terminal instead of TCP, as a serial line would be");
   pty->excludes(port)->excludes(bind);
   app.add_option("--link", options.link, "a symbolic link that is made to the terminal and goes with it")->needs(pty);
+  add_device_options(app, options);
+}
+
+void add_device_options(CLI::App& app, EmulatorOptions& options) {
   app.add_option("--boot-ms", options.boot_ms, "ms from a power cycle until it can be reached again")
       ->check(CLI::Range(0, 600'000))
       ->capture_default_str();
@@ -25,6 +29,9 @@ void add_common_options(CLI::App& app, EmulatorOptions& options, std::uint16_t u
                                   "stands for devices of this scenario: their sizes, times, profiles and ids are the file's")
                        ->excludes(light_id);
   app.add_option("--bus", options.buses, "which bus of the scenario; several times: several buses behind one place")
+      ->needs(scenario);
+  app.add_option("--faults-of", options.faults_of,
+                 "state folder of a lab: once its run begins, the scenario's device_faults happen to these devices")
       ->needs(scenario);
   app.add_option("--fault", options.faults, "NAME[=VALUE][,times=N][,after=DURATION][,lasts=DURATION]; several times");
 }

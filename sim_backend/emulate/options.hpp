@@ -24,9 +24,13 @@ struct EmulatorOptions {
   std::string scenario;            ///< stands for devices of this scenario's fabric; empty: for one that options describe
   std::vector<std::string> buses;  ///< of the scenario: these
   std::vector<std::string> faults;
+  std::string faults_of;  ///< state folder of a lab, in whose run the scenario's faults happen; empty: they don't
 };
 
-/// `usual_port`: of TCP. Fault names are told in the footer, see fault_words.hpp.
+/// `usual_port`: of TCP. Fault names are listed in the footer, see fault_words.hpp.
 void add_common_options(CLI::App& app, EmulatorOptions& options, std::uint16_t usual_port);
+
+/// The part of add_common_options() that does not depend on how it is reached.
+void add_device_options(CLI::App& app, EmulatorOptions& options);
 
 }  // namespace loom

@@ -184,16 +184,15 @@ class EmulatorServer::StreamClient final : public EmulatorServer::Client {
 
 // --- the server ------------------------------------------------------------------------------------------------------------
 
-EmulatorServer::EmulatorServer(AsioLoop& loop, EmulatedDevices devices, const SimDeviceOptions& models,
-                               EmulatedProtocol protocol, EmulatorOptions options)
+EmulatorServer::EmulatorServer(AsioLoop& loop, std::unique_ptr<EmulatedBus> bus, EmulatedProtocol protocol,
+                               EmulatorOptions options)
     : loop_(loop),
       options_(std::move(options)),
-      devices_(std::move(devices)),
       protocol_(std::move(protocol)),
-      bus_(loop, devices_.fabric, {}, {.devices = models, .lanes_are_devices = true}),
+      bus_(std::move(bus)),
       acceptor_(loop.context()),
       hangup_(loop.context()) {
-  bus_.look_through(protocol_.sight);
+  bus_->look_through(protocol_.sight);
 }
 
 EmulatorServer::~EmulatorServer() = default;
@@ -201,10 +200,11 @@ EmulatorServer::~EmulatorServer() = default;
 Result<std::unique_ptr<EmulatorServer>> EmulatorServer::open(AsioLoop& loop, EmulatedDevices devices,
                                                              const SimDeviceOptions& models, EmulatedProtocol protocol,
                                                              EmulatorOptions options) {
-  std::unique_ptr<EmulatorServer> server(
-      new EmulatorServer(loop, std::move(devices), models, std::move(protocol), std::move(options)));
-  LOOM_TRY(server->open_light_log());
-  LOOM_TRY(server->inject_faults());
+  auto bus = EmulatedBus::open(loop, std::move(devices), models, options);
+  if (!bus) {
+    return std::unexpected(bus.error());
+  }
+  std::unique_ptr<EmulatorServer> server(new EmulatorServer(loop, std::move(*bus), std::move(protocol), std::move(options)));
   LOOM_TRY(server->open_place());
   return server;
 }
@@ -227,49 +227,6 @@ Result<void> EmulatorServer::open_place() {
   }
   terminal_.emplace(std::move(*terminal));
   serve_terminal();
-  return {};
-}
-
-Result<void> EmulatorServer::open_light_log() {
-  if (options_.light_log.empty()) {
-    return {};
-  }
-  light_log_.open(options_.light_log, std::ios::trunc);
-  if (!light_log_) {
-    return fail(ErrorCode::storage, format_text("light log {} cannot be written", options_.light_log));
-  }
-  close_to_others(options_.light_log);
-  bus_.on_light([this](const OpticalChange& change) {
-    OpticalChange named = change;
-    if (!devices_.has_own_ids) {
-      named.device = DeviceId{options_.light_id + change.device.value};
-    }
-    std::string line;
-    append_line(line, named);
-    light_log_ << line << std::flush;  // whoever replays reads while we run
-  });
-  return {};
-}
-
-Result<void> EmulatorServer::inject_faults() {
-  for (const std::string& text : options_.faults) {
-    for (const DeviceId device : devices_.devices) {
-      auto parsed = parse_fault(text, devices_.fabric->device(device));
-      if (!parsed) {
-        return std::unexpected(parsed.error());
-      }
-      const auto begin = [this, device, told = *parsed] {
-        DeviceFault fault = told.fault;
-        fault.until = told.lasts == kForever ? kNever : loop_.now() + told.lasts;
-        bus_.inject(device, fault);
-      };
-      if (parsed->after == Duration{}) {
-        begin();
-      } else {
-        loop_.call_at(loop_.now() + parsed->after, Precision::ordinary, begin);
-      }
-    }
-  }
   return {};
 }
 
@@ -323,17 +280,12 @@ void EmulatorServer::lose_connections() {
 
 void EmulatorServer::power_cycle() {
   lose_connections();
-  DeviceFault reboot;
-  reboot.kind = DeviceFaultKind::reboot;
-  reboot.until = booted_at_;
-  for (const DeviceId device : devices_.devices) {
-    bus_.inject(device, reboot);
-  }
+  bus_->power_cycle(booted_at_);
 }
 
 const Device* EmulatorServer::addressed(const EmulatedRequest& request) const {
-  for (const DeviceId id : devices_.devices) {
-    const Device& device = devices_.fabric->device(id);
+  for (const DeviceId id : bus_->devices()) {
+    const Device& device = bus_->fabric().device(id);
     if (!request.bus_address || device.bus_address == *request.bus_address) {
       return &device;
     }
@@ -363,8 +315,8 @@ void EmulatorServer::ask(const std::shared_ptr<Client>& client, std::uint64_t nu
     return;
   }
   const Transaction transaction{device->id, device->bus_address, request.order, kPatience};
-  bus_.submit(device->bus, transaction,
-              [answer, request = std::move(request)](BusReply reply) { answer(request, std::move(reply)); });
+  bus_->submit(device->bus, transaction,
+               [answer, request = std::move(request)](BusReply reply) { answer(request, std::move(reply)); });
 }
 
 int run_emulator(const Result<EmulatedDevices>& devices, const SimDeviceOptions& models, EmulatedProtocol protocol,

@@ -6,7 +6,6 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/signal_set.hpp>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,11 +14,10 @@
 
 #include "core/result.hpp"
 #include "runtime/loop.hpp"
-#include "sim_backend/emulate/devices.hpp"
+#include "sim_backend/emulate/emulated_bus.hpp"
 #include "sim_backend/emulate/framing.hpp"
 #include "sim_backend/emulate/options.hpp"
 #include "sim_backend/emulate/transport.hpp"
-#include "sim_backend/world/sim_bus.hpp"
 
 namespace loom {
 
@@ -51,11 +49,8 @@ class EmulatorServer {
   template <class Stream>
   class StreamClient;
 
-  EmulatorServer(AsioLoop& loop, EmulatedDevices devices, const SimDeviceOptions& models, EmulatedProtocol protocol,
-                 EmulatorOptions options);
+  EmulatorServer(AsioLoop& loop, std::unique_ptr<EmulatedBus> bus, EmulatedProtocol protocol, EmulatorOptions options);
   Result<void> open_place();
-  Result<void> open_light_log();
-  Result<void> inject_faults();
   void accept();
   void serve_terminal();
   void wait_for_hangup();
@@ -66,10 +61,8 @@ class EmulatorServer {
 
   AsioLoop& loop_;
   EmulatorOptions options_;
-  EmulatedDevices devices_;
   EmulatedProtocol protocol_;
-  SimBus bus_;
-  std::ofstream light_log_;
+  std::unique_ptr<EmulatedBus> bus_;
   asio::ip::tcp::acceptor acceptor_;
   std::optional<PseudoTerminal> terminal_;
   asio::signal_set hangup_;

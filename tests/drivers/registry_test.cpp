@@ -34,6 +34,16 @@ TEST_CASE("no_model_is_simulated_that_nobody_drives") {
   CHECK(simulated.size() == driven.size());
 }
 
+TEST_CASE("every_model_has_an_emulator_that_speaks_for_it") {
+  for (const DeviceModel* model : all_device_models()) {
+    CAPTURE(model->name);
+    Device device;
+    device.role = model->role;
+    device.model = model->name;
+    CHECK_FALSE(emulator_of(device).empty());
+  }
+}
+
 TEST_CASE("a_device_that_names_no_model_is_of_the_usual_one_of_its_role") {
   for (const DeviceRole role : {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch,
                                 DeviceRole::circuit_switch, DeviceRole::monitor}) {

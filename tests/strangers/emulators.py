@@ -211,6 +211,43 @@ def modbus_client(emulator, client):
     client.close()
 
 
+def table_laser_client(connect):
+    """The register map of docs/devices.md, Table laser."""
+    with Emulator("table-laser", "--retune-us", "10", "--trigger") as emulator:
+        client = connect(emulator)
+
+        def words(address, count):
+            return getattr(client.read_holding_registers(address, count, slave=1), "registers", None)
+
+        ledger.promise("pymodbus at a table laser: dark, no channel", client.connect() and words(0, 2) == [0, 0], words(0, 6))
+        client.write_registers(0, [1, 9, 1000], slave=1)
+        ledger.promise("pymodbus at a table laser: tuned and emitting at channel 9, 10 dBm",
+                       wait(lambda: words(0, 6) == [1, 9, 1000, 3, 0, 1000]), words(0, 6))
+        client.write_registers(6, [1, 20, 1000], slave=1)
+        ledger.promise("pymodbus at a table laser: what waits changes nothing", words(1, 1) == [9], words(0, 6))
+        client.write_register(9, 1, slave=1)
+        ledger.promise("pymodbus at a table laser: the trigger takes it over",
+                       wait(lambda: words(0, 6) == [1, 20, 1000, 3, 0, 1000]), words(0, 6))
+        reply = client.write_register(1, 97, slave=1)
+        ledger.promise("pymodbus at a table laser: no channel 97, exception 3", getattr(reply, "exception_code", 0) == 3, reply)
+        client.write_register(0, 0, slave=1)
+        ledger.promise("pymodbus at a table laser: dark again", wait(lambda: words(3, 1) == [1]), words(0, 6))
+        client.close()
+
+
+def photodiode_client(connect):
+    """4095 counts are 2 mA at 0.95 A/W: -3 dBm (0.501 mW) is 975 of them, but for noise."""
+    with Emulator("photodiode", "--channels", "4", "--dbm", "-3") as emulator:
+        client = connect(emulator)
+        ledger.promise("pymodbus at photodiodes connects", client.connect())
+        counts = getattr(client.read_input_registers(0, 4, slave=1), "registers", [])
+        ledger.promise("pymodbus at photodiodes: four of -3 dBm", len(counts) == 4 and all(900 < count < 1050 for count in counts),
+                       counts)
+        reply = client.read_input_registers(4, 1, slave=1)
+        ledger.promise("pymodbus at photodiodes: no fifth, exception 2", getattr(reply, "exception_code", 0) == 2, reply)
+        client.close()
+
+
 def modbus_part():
     try:
         import logging
@@ -220,6 +257,8 @@ def modbus_part():
     except ImportError:
         ledger.absent("python3-pymodbus")
         return
+    table_laser_client(lambda emulator: ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
+    photodiode_client(lambda emulator: ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
     with Emulator("heater") as emulator:
         modbus_client(emulator, ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
     with Emulator("heater", pty=True) as emulator:
@@ -254,8 +293,39 @@ def scpi_part():
         else:
             ledger.absent("lxi-tools")
         nc_one_shot(emulator, "*idn?\n", "Polatis,")
+    with Emulator("powermeter", "--dbm", "-3") as emulator:
+        try:
+            import pyvisa
+            meter = pyvisa.ResourceManager("@py").open_resource(f"TCPIP0::127.0.0.1::{emulator.port}::SOCKET",
+                                                                read_termination="\n", write_termination="\n", timeout=10000)
+            ledger.promise("pyvisa-py at a power meter: -3 dBm", abs(float(meter.query("READ?")) + 3) < 0.5)
+            ledger.promise("pyvisa-py at a power meter: no error", meter.query(":SYST:ERR?").startswith("0"))
+            meter.close()
+        except ImportError:
+            ledger.absent("python3-pyvisa-py")
+    lines_part()
     with Emulator("wss", "--settle-us", "1000", "--baud", "1000000", "--serial", "SN4711") as emulator:
         nc_one_shot(emulator, "SNO?\r\n", "SN4711\nOK")
+
+
+def lines_part():
+    """Electronics of heaters, and TL1, as their makers' manuals have it; docs/devices.md names them."""
+    with Emulator("heater", "--dialect", "qontrol", "--bank-channels", "8") as emulator:
+        for line, expected in (("NCHAN?\n", "8"), ("V3=2.5\n", "OK"), ("V9=1\n", "E12:09"), ("nonsense\n", "E10")):
+            nc_one_shot(emulator, line, expected)
+        volts = nc_answer(emulator, "V3?\n").split()
+        ledger.promise("qontrol: channel 3 measures what it was set to", len(volts) == 2 and volts[1] == "V"
+                       and abs(float(volts[0]) - 2.5) < 0.01, volts)
+    with Emulator("heater", "--dialect", "nicslab", "--bank-channels", "8") as emulator:
+        ledger.promise("nicslab: what is set is not answered", nc_answer(emulator, "CH:3:VOLT:2.5\n") == "")
+        said = nc_answer(emulator, "CH:3:VAL?\n").split(":")
+        ledger.promise("nicslab: channel 3 measures what it was set to", len(said) == 5 and said[:3] == ["CH", "3", "VAL"]
+                       and abs(float(said[3]) - 2.5) < 0.01, said)
+    with Emulator("ocs", "--dialect", "calient-tl1", "--size", "4x4", "--settle-us", "1000") as emulator:
+        said = nc_answer(emulator, "ent-crs-fiber::10001,20002:7:;")
+        ledger.promise("TL1: a cross-connect is completed", "M  7 COMPLD" in said, said)
+        said = nc_answer(emulator, "rtrv-crs-fiber::all:8:;")
+        ledger.promise("TL1: ... and read by another client", "M  8 COMPLD" in said and "10001" in said and "20002" in said, said)
 
 
 def wait(fact):
@@ -266,13 +336,19 @@ def wait(fact):
     return False
 
 
+def nc_answer(emulator, line):
+    if not shutil.which("nc"):
+        return ""
+    return subprocess.run(["nc", "-N", "127.0.0.1", str(emulator.port)], input=line, capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False).stdout
+
+
 def nc_one_shot(emulator, line, expected):
     if not shutil.which("nc"):
         ledger.absent("netcat-openbsd")
         return
-    said = subprocess.run(["nc", "-N", "127.0.0.1", str(emulator.port)], input=line, capture_output=True, text=True,
-                          timeout=PATIENCE_S, check=False)
-    ledger.promise(f"nc -N: {line.strip()} is answered though the client has closed its side", said.stdout.startswith(expected), said)
+    said = nc_answer(emulator, line)
+    ledger.promise(f"nc -N: {line.strip()} is answered though the client has closed its side", said.startswith(expected), said)
 
 
 # --- noise ---------------------------------------------------------------------------------------------------------------------
@@ -281,6 +357,14 @@ ALIVE = {"itla": (itla_frame(0), lambda reply: len(reply) == 4 and reply[1] == 0
          "ocs": (b"*idn?\n", lambda reply: reply.startswith(b"Polatis")),
          "wss": (b"SNO?\r\n", lambda reply: reply.endswith(b"OK\r\n")),
          "heater": (bytes.fromhex("000100000006010300000001"), lambda reply: reply == bytes.fromhex("00010000000501030200 00")),
+         "table-laser": (bytes.fromhex("000100000006010300000001"), lambda reply: reply == bytes.fromhex("00010000000501030200 00")),
+         "photodiode": (bytes.fromhex("000100000006010400000001"), lambda reply: reply[:9] == bytes.fromhex("000100000005010402")),
+         "powermeter": (b"*IDN?\n", lambda reply: reply.startswith(b"Lightloom,")),
+         "waveshaper": (b"GET /waveshaper/devinfo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+                        lambda reply: reply.startswith(b"HTTP/1.1 200")),
+         "qontrol": (b"NCHAN?\n", lambda reply: reply == b"8\n"),
+         "nicslab": (b"CH:1:VAL?\n", lambda reply: reply.startswith(b"CH:1:VAL:")),
+         "calient-tl1": (b"rtrv-crs-fiber::all:8:;", lambda reply: b"M  8 COMPLD" in reply),
          "heater-rtu": (bytes.fromhex("010300000001840A"), lambda reply: reply == bytes.fromhex("0103020000B844"))}
 
 
@@ -304,9 +388,12 @@ def noise_part():
     seed = int(os.environ.get("LIGHTLOOM_SEED", "17"))
     print(f"note: noise of seed {seed}", flush=True)
     for kind, pty in (("itla", False), ("itla", True), ("ocs", False), ("ocs", True), ("wss", False), ("wss", True),
-                      ("heater", False), ("heater", True)):
-        fast = ["--baud", "1000000"] if kind != "ocs" else []
-        with Emulator(kind, *fast, pty=pty) as emulator:
+                      ("heater", False), ("heater", True), ("table-laser", False), ("photodiode", False), ("powermeter", False),
+                      ("waveshaper", False), ("qontrol", False), ("qontrol", True), ("nicslab", False), ("calient-tl1", False)):
+        program = {"qontrol": "heater", "nicslab": "heater", "calient-tl1": "ocs"}.get(kind, kind)
+        options = ["--baud", "1000000"] if program in ("itla", "wss", "heater", "table-laser") else []
+        options += ["--dialect", kind] if program != kind else []
+        with Emulator(program, *options, pty=pty) as emulator:
             noise = random.Random(seed).randbytes(100_000)
             wire = Wire(emulator)
             try:

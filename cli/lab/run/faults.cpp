@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/lab/emulators.hpp"
 #include "cli/lab/start.hpp"
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
@@ -45,9 +46,10 @@ std::vector<std::string> not_in_a_lab(const Scenario& scenario) {
   for (const ScenarioFault& fault : scenario.device_faults) {
     const Device& device = scenario.fabric->device(fault.device);
     const std::string& endpoint = scenario.fabric->buses[device.bus.value].endpoint;
-    if (endpoint != "sim") {
+    if (endpoint != "sim" && !is_emulated(*scenario.fabric, device)) {
       sentences.push_back(
-          format_text("device_faults: {} is at {}, and only simulated devices fail on order; it works in modes sim and soft",
+          format_text("device_faults: {} is at {}, and only simulated and emulated devices fail on order; it "
+                      "works in modes sim and soft",
                       device.name, endpoint));
     }
   }

@@ -1,5 +1,6 @@
-// LabFaults: what a scenario does to the processes of a lab: kill -9, and a new start after its time. Device faults are the
-// agents' own to inject (lightloom-agent --faults-from). What a lab cannot do is named before anything starts.
+// LabFaults: what a scenario does to the processes of a lab: kill -9, and a new start after its time. Device faults are
+// done by whoever simulates the device: an agent (--faults), or an emulator (--faults-of). What a lab cannot do is named before
+// anything starts.
 #pragma once
 
 #include <string>

@@ -242,7 +242,8 @@ constinit const SimulatedModel kSimulatedQontrol{
       const DeviceProfileView profile(kQontrol.model.keys, device.profile);
       return std::make_unique<QontrolModel>(device, rings_of(fabric, device), qontrol::modules()[profile.word("type")],
                                             static_cast<std::size_t>(profile.integer("first_channel")), options);
-    }};
+    },
+    "heater"};
 
 constinit const SimulatedModel kSimulatedNicslab{
     "nicslab",
@@ -250,6 +251,7 @@ constinit const SimulatedModel kSimulatedNicslab{
       const DeviceProfileView profile(kNicslab.model.keys, device.profile);
       return std::make_unique<NicslabModel>(device, rings_of(fabric, device),
                                             static_cast<std::size_t>(profile.integer("first_channel")), options);
-    }};
+    },
+    "heater"};
 
 }  // namespace loom

@@ -279,7 +279,7 @@ std::unique_ptr<SimulatedDevice> make(const Fabric& fabric, const Device& device
 
 }  // namespace
 
-constinit const SimulatedModel kSimulatedPolatisTl1{"polatis_tl1", make<Tl1Vendor::polatis>};
-constinit const SimulatedModel kSimulatedCalientTl1{"calient_tl1", make<Tl1Vendor::calient>};
+constinit const SimulatedModel kSimulatedPolatisTl1{"polatis_tl1", make<Tl1Vendor::polatis>, "ocs"};
+constinit const SimulatedModel kSimulatedCalientTl1{"calient_tl1", make<Tl1Vendor::calient>, "ocs"};
 
 }  // namespace loom

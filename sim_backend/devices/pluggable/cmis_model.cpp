@@ -292,6 +292,7 @@ constinit const SimulatedModel kSimulatedCmis{
       CmisModule module = module_for(transmitter);
       module.serial = device.serial.empty() ? module.serial : device.serial;
       return std::make_unique<CmisModel>(device, transmitter, std::move(module), options);
-    }};
+    },
+    "cmis"};
 
 }  // namespace loom

@@ -201,6 +201,7 @@ constinit const SimulatedModel kSimulatedSff{
       SffModule module = sff_module_for(transmitter);
       module.serial = device.serial.empty() ? module.serial : device.serial;
       return std::make_unique<SffModel>(device, transmitter, std::move(module), options);
-    }};
+    },
+    "sff"};
 
 }  // namespace loom

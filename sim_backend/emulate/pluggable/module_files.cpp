@@ -14,9 +14,6 @@
 
 #include "core/module/module_pages.hpp"
 #include "core/text/format_text.hpp"
-#include "runtime/process_limits.hpp"
-#include "sim_backend/emulate/fault_words.hpp"
-#include "sim_backend/judge/light_log.hpp"
 
 namespace loom {
 
@@ -148,13 +145,8 @@ const fuse_lowlevel_ops kCalls = operations();
 
 }  // namespace
 
-ModuleFile::ModuleFile(AsioLoop& loop, EmulatedDevices devices, const SimDeviceOptions& models, ModuleFileOptions options)
-    : loop_(loop),
-      options_(std::move(options)),
-      devices_(std::move(devices)),
-      bus_(loop, devices_.fabric, {}, {.devices = models, .lanes_are_devices = true}),
-      requests_(loop.context()),
-      hangup_(loop.context()) {}
+ModuleFile::ModuleFile(AsioLoop& loop, std::unique_ptr<EmulatedBus> bus, ModuleFileOptions options)
+    : loop_(loop), options_(std::move(options)), bus_(std::move(bus)), requests_(loop.context()), hangup_(loop.context()) {}
 
 ModuleFile::~ModuleFile() {
   if (requests_.is_open()) {
@@ -168,9 +160,11 @@ ModuleFile::~ModuleFile() {
 
 Result<std::unique_ptr<ModuleFile>> ModuleFile::open(AsioLoop& loop, EmulatedDevices devices, const SimDeviceOptions& models,
                                                      ModuleFileOptions options) {
-  std::unique_ptr<ModuleFile> file(new ModuleFile(loop, std::move(devices), models, std::move(options)));
-  LOOM_TRY(file->open_light_log());
-  LOOM_TRY(file->inject_faults());
+  auto bus = EmulatedBus::open(loop, std::move(devices), models, options.common);
+  if (!bus) {
+    return std::unexpected(bus.error());
+  }
+  std::unique_ptr<ModuleFile> file(new ModuleFile(loop, std::move(*bus), std::move(options)));
   LOOM_TRY(file->mount());
   return file;
 }
@@ -194,40 +188,6 @@ Result<void> ModuleFile::mount() {
   hangup_.add(SIGHUP, error);
   wait_for_hangup();
   serve();
-  return {};
-}
-
-Result<void> ModuleFile::open_light_log() {
-  if (options_.common.light_log.empty()) {
-    return {};
-  }
-  light_log_.open(options_.common.light_log, std::ios::trunc);
-  if (!light_log_) {
-    return fail(ErrorCode::storage, format_text("light log {} cannot be written", options_.common.light_log));
-  }
-  close_to_others(options_.common.light_log);
-  bus_.on_light([this](const OpticalChange& change) {
-    OpticalChange named = change;
-    named.device = devices_.has_own_ids ? change.device : DeviceId{options_.common.light_id};
-    std::string line;
-    append_line(line, named);
-    light_log_ << line << std::flush;
-  });
-  return {};
-}
-
-Result<void> ModuleFile::inject_faults() {
-  for (const std::string& text : options_.common.faults) {
-    auto parsed = parse_fault(text, devices_.fabric->device(devices_.devices.front()));
-    if (!parsed) {
-      return std::unexpected(parsed.error());
-    }
-    loop_.call_at(loop_.now() + parsed->after, Precision::ordinary, [this, told = *parsed] {
-      DeviceFault fault = told.fault;
-      fault.until = told.lasts == kForever ? kNever : loop_.now() + told.lasts;
-      bus_.inject(devices_.devices.front(), fault);
-    });
-  }
   return {};
 }
 
@@ -261,10 +221,7 @@ void ModuleFile::wait_for_hangup() {
 
 void ModuleFile::power_cycle() {
   booted_at_ = loop_.now() + std::chrono::milliseconds{options_.common.boot_ms};
-  DeviceFault reboot;
-  reboot.kind = DeviceFaultKind::reboot;
-  reboot.until = booted_at_;
-  bus_.inject(devices_.devices.front(), reboot);
+  bus_->power_cycle(booted_at_);
 }
 
 void ModuleFile::go_on(std::shared_ptr<Access> access) {
@@ -285,8 +242,8 @@ void ModuleFile::go_on(std::shared_ptr<Access> access) {
     const auto first = access->bytes.begin() + static_cast<std::ptrdiff_t>(access->done);
     order.values.assign(first, first + part);
   }
-  const Device& device = devices_.fabric->device(devices_.devices.front());
-  bus_.submit(device.bus, {device.id, device.bus_address, std::move(order), kPatience}, [this, access, part](BusReply reply) {
+  const Device& device = bus_->fabric().device(bus_->devices().front());
+  bus_->submit(device.bus, {device.id, device.bus_address, std::move(order), kPatience}, [this, access, part](BusReply reply) {
     const bool is_whole = reply.status == BusStatus::ok && (!access->is_read || reply.bytes.size() == part);
     if (is_whole) {
       access->bytes.insert(access->bytes.end(), reply.bytes.begin(), reply.bytes.end());

@@ -4,7 +4,6 @@
 
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/signal_set.hpp>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,9 +11,8 @@
 #include "core/result.hpp"
 #include "core/transaction.hpp"
 #include "runtime/loop.hpp"
-#include "sim_backend/emulate/devices.hpp"
+#include "sim_backend/emulate/emulated_bus.hpp"
 #include "sim_backend/emulate/options.hpp"
-#include "sim_backend/world/sim_bus.hpp"
 
 struct fuse_session;
 
@@ -45,18 +43,14 @@ class ModuleFile {
   void go_on(std::shared_ptr<Access> access);
 
  private:
-  ModuleFile(AsioLoop& loop, EmulatedDevices devices, const SimDeviceOptions& models, ModuleFileOptions options);
+  ModuleFile(AsioLoop& loop, std::unique_ptr<EmulatedBus> bus, ModuleFileOptions options);
   Result<void> mount();
-  Result<void> open_light_log();
-  Result<void> inject_faults();
   void serve();
   void wait_for_hangup();
 
   AsioLoop& loop_;
   ModuleFileOptions options_;
-  EmulatedDevices devices_;
-  SimBus bus_;
-  std::ofstream light_log_;
+  std::unique_ptr<EmulatedBus> bus_;
   asio::posix::stream_descriptor requests_;
   asio::signal_set hangup_;
   fuse_session* session_ = nullptr;

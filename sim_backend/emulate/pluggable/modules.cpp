@@ -47,22 +47,10 @@ Element laser(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  EmulatorOptions& common = options.file.common;
   app.add_option("--mount", options.file.folder, "an empty folder, in which the file eeprom appears")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--boot-ms", common.boot_ms, "ms from a power cycle until it acknowledges again")
-      ->check(CLI::Range(0, 600'000))
-      ->capture_default_str();
-  app.add_option("--seed", common.seed, "seed of its times and misbehaviour")->capture_default_str();
-  app.add_option("--light-log", common.light_log, "file that gets one line for each change of its light");
-  auto* light_id = app.add_option("--light-id", common.light_id, "the device's id in that file")->capture_default_str();
-  app.add_option("--serial", common.serial, "the serial number that it says");
-  auto* scenario =
-      app.add_option("--scenario", common.scenario, "stands for a device of this scenario: its times and id are the file's")
-          ->excludes(light_id);
-  app.add_option("--bus", common.buses, "which bus of the scenario")->needs(scenario);
-  app.add_option("--fault", common.faults, "NAME[=VALUE][,times=N][,after=DURATION][,lasts=DURATION]; several times");
+  add_device_options(app, options.file.common);
   app.add_option("--hertz", options.hertz, "of its two wires")->check(CLI::Range(10'000, 1'000'000))->capture_default_str();
   app.add_option("--retune-ms", options.retune_ms, "ms that it may take to another channel; what it advertises ends within")
       ->check(CLI::Range(1, 3'600'000))

@@ -46,12 +46,30 @@ TEST_CASE("a lab refuses by name what only a simulation can do, before it starts
         std::string::npos);
   const std::string crash = refusal_of("machine_faults: [{at: 1 s, machine: node-2, kind: crash}]\n");
   CHECK(crash.find("crash of node 2: its process hosts nodes 0 to 3") != std::string::npos);
-  const int port = free_ports(1);
   const Finished finished =
-      lab.run("lab run " +
-              lab.write_scenario("mode: mixed\ninventory:\n  bus-heater-5: modbus-tcp://127.0.0.1:" + std::to_string(port) +
-                                 "\ndevice_faults: [{at: 1 s, device: heater-5, kind: silent}]\n"));
-  CHECK(finished.words.find("device_faults: heater-5 is at modbus-tcp") != std::string::npos);
+      lab.run("lab run " + lab.write_scenario("mode: mixed\ninventory: {bus-heater-5: 'modbus-tcp://192.0.2.5:502'}\n"
+                                              "device_faults: [{at: 1 s, device: heater-5, kind: silent}]\n"));
+  CHECK(finished.words.find("device_faults: heater-5 is at modbus-tcp://192.0.2.5:502, and only simulated and emulated "
+                            "devices fail on order") != std::string::npos);
+}
+
+TEST_CASE("an emulator does to its device what the scenario orders, at its time, and the account names it") {
+  const Lab lab;
+  const int port = free_ports(1);
+  const Finished finished = lab.run(
+      "--json lab run " +
+      lab.write_scenario("mode: mixed\nduration: 8 s\ninventory: {bus-laser-2: 'tcp://127.0.0.1:" + std::to_string(port) +
+                         "'}\njobs:\n  - {name: ring, workload: vgg19, nodes: 8, runs_for: 7 s}\n"
+                         "device_faults: [{at: 2 s, device: laser-2, kind: reboot, lasts: 200 ms}]\n"));
+  const json object = answer_of(finished);
+  INFO(object.dump(1));
+  const json dark = first_unplanned(object["jobs"][0]);
+  REQUIRE(dark.is_object());
+  CHECK(dark["from_s"].get<double>() == Approx(2.0).margin(0.5));
+  CHECK(dark["why"].get<std::string>().find("laser-2: reboot") != std::string::npos);
+  CHECK(object["violations"].empty());
+  CHECK(dark["to_s"].get<double>() < 7.0);  // a repair lit it again
+  CHECK(object["jobs"][0]["lit_ms"].get<double>() > 0);
 }
 
 TEST_CASE("a scenario of mode sim runs in a lab if it says so, and says in which modes it runs otherwise") {

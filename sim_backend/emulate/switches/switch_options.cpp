@@ -1,5 +1,5 @@
 // Ports and slowness.
-#include "sim_backend/emulate/switch_options.hpp"
+#include "sim_backend/emulate/switches/switch_options.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -10,7 +10,7 @@
 #include "sim_backend/emulate/emulators.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
 #include "sim_backend/emulate/server.hpp"
-#include "sim_backend/emulate/switch_options.hpp"
+#include "sim_backend/emulate/switches/switch_options.hpp"
 
 namespace loom {
 namespace {
@@ -170,7 +170,8 @@ Result<EmulatedDevices> devices_of(Options& options, const Dialect& dialect) {
   auto devices =
       common.scenario.empty()
           ? Result<EmulatedDevices>(lone_devices({{DeviceRole::circuit_switch, dialect.model->model.name, {element}}}, common))
-          : devices_of_scenario(common, {dialect.model->model.name});
+          : devices_of_scenario(
+                common, {kDialects[0].model->model.name, kDialects[1].model->model.name, kDialects[2].model->model.name});
   if (devices) {
     LOOM_TRY(read_surroundings(options, *devices));
   }
@@ -184,7 +185,7 @@ int serve(Options& options, bool has_port) {
   const auto devices = devices_of(options, dialect);
   SimDeviceOptions models;
   models.ocs = options.around;
-  const bool is_tl1 = dialect.model != &kScpiOcs;
+  const bool is_tl1 = devices && model_of(*devices) != kScpiOcs.model.name;
   return run_emulator(devices, models,
                       {[is_tl1](const EmulatorOptions&) { return is_tl1 ? make_tl1_framing() : make_line_framing(); }}, common);
 }
@@ -194,8 +195,10 @@ void add_options(CLI::App& app, Options& options) {
   options.ports.outputs = 16;
   options.ports.settle_us = 25'000;
   add_switch_options(app, options.ports, kDialects.front().port);
-  app.add_option("--dialect", options.dialect, "what it speaks; TCP port 5025 for scpi, else 3082")
+  app.add_option("--dialect", options.dialect,
+                 "what it speaks; TCP port 5025 for scpi, else 3082. With --scenario the device's model says so")
       ->check(CLI::IsMember({"scpi", "polatis-tl1", "calient-tl1"}))
+      ->excludes("--scenario")
       ->capture_default_str();
   app.add_option("--size", options.size, "inputs x outputs, as 192x192")->excludes("--inputs")->excludes("--outputs");
   app.add_option("--occupied", options.occupied, "IN-OUT: a connection that somebody else made; several times");

@@ -10,7 +10,7 @@
 #include "sim_backend/emulate/emulators.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
 #include "sim_backend/emulate/server.hpp"
-#include "sim_backend/emulate/switch_options.hpp"
+#include "sim_backend/emulate/switches/switch_options.hpp"
 
 namespace loom {
 namespace {
