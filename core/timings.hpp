@@ -14,7 +14,7 @@ struct ControllerTimings {
   Duration debounce = std::chrono::milliseconds{5};         ///< changes of intent within it become one plan
   Duration retry_interval = std::chrono::milliseconds{50};  ///< an unanswered request is repeated this often
   Duration stage_deadline = std::chrono::seconds{5};       ///< a stage that lasts longer (beyond the devices' leads) has failed
-  Duration lead_margin = std::chrono::milliseconds{20};    ///< added to the lead computed for T
+  Duration lead_margin = std::chrono::milliseconds{8};     ///< added to the lead that is measured for T
   Duration clock_error = std::chrono::microseconds{0};     ///< between controller and agents, worst case
   Duration beat_interval = std::chrono::milliseconds{50};  ///< heartbeats, both ways
   Duration suspect_after = std::chrono::milliseconds{150};     ///< silence until an agent is suspected
@@ -34,7 +34,7 @@ struct ControllerTimings {
   std::uint64_t plan_steps = 1'000'000'000;              ///< of a scheduler in one plan: a demand that takes more is refused
   bool common_start =
       false;  ///< light that stands begins at one instant, told ahead, as light in timeslots does: edges need it
-  std::uint32_t arm_repeats = 3;  ///< how many losses in a row the lead before T leaves room for
+  std::uint32_t arm_repeats = 3;  ///< how many losses in a row the lead before T leaves room for at most
   bool operator==(const ControllerTimings&) const = default;
 };
 

@@ -65,7 +65,7 @@ std::vector<KeyMeaning> controller_keys() {
       {"debounce", "changes of intent within it become one plan"},
       {"retry_interval", "an unanswered request is repeated this often"},
       {"stage_deadline", "a stage of a commit that lasts longer, beyond its devices' own times, has failed"},
-      {"lead_margin", "is added to the lead that is computed for the instant of a change"},
+      {"lead_margin", "is added to the lead that is measured for the instant of a change"},
       {"clock_error", "between the clocks of the controller and of any agent, at worst"},
       {"beat_interval", "of heartbeats, both ways"},
       {"suspect_after", "an agent that is silent for so long is suspected; more than beat_interval"},

@@ -279,7 +279,7 @@ TEST_CASE("a job goes round its stages though the controller died while one was 
       REQUIRE(jobs);
       World world(scenario, std::move(*jobs), {});
       REQUIRE(world.start());
-      Instant now{seconds{1}};
+      Instant now{milliseconds{500}};
       world.run_until(now);
       while (world.controller().jobs().find(JobId{1}) == nullptr || entry(world).state != JobState::lit) {
         REQUIRE(now < Instant{seconds{10}});

@@ -83,10 +83,11 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
 
 }  // namespace
 
-FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitOrigin origin, Instant now,
-                           Duration move_time)
+FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitPaceOptions pace,
+                           CommitOrigin origin, Instant now, Duration move_time)
     : plan_(std::move(plan)),
       timings_(timings),
+      pace_(pace, timings),
       measures_(report_of(plan_->plan, std::move(origin), now)),
       move_time_(move_time) {
   const Plan& target = plan_->plan;
@@ -125,12 +126,11 @@ bool FabricCommit::takes_part(NodeId node) const { return find(participants_, no
 
 void FabricCommit::set_deadline(Instant now) {
   next_tick_ = now + timings_.retry_interval;
-  // T leaves room for every repeat of the arming that may be needed, and for the clocks; a timeline's start likewise.
-  const Duration everybody_receives =
-      timings_.retry_interval * timings_.arm_repeats + timings_.lead_margin + 2 * timings_.clock_error;
   switch (stage_) {
     case CommitState::arming:
-      fire_at_ = now + lead_ + everybody_receives;
+      // T leaves room for the repeats of the arming that are likely to be needed, and for the clocks.
+      fire_at_ = now + lead_ + pace_.everybody_receives(participants_.size());
+      next_tick_ = now + pace_.patience();
       deadline_ = fire_at_;
       armed_sent_ = true;
       break;
@@ -141,8 +141,9 @@ void FabricCommit::set_deadline(Instant now) {
       break;
     case CommitState::relighting:
       // Light that stands needs no common start, unless edges give it one.
-      relight_at_ = has_timeline_ || timings_.common_start ? now + everybody_receives : now;
+      relight_at_ = has_timeline_ || timings_.common_start ? now + pace_.everybody_receives(participants_.size()) : now;
       deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
+      next_tick_ = now + (relight_at_ > now ? pace_.patience() : timings_.retry_interval);
       break;
     case CommitState::moving:
       deadline_ = now + lead_ + move_time_ + timings_.stage_deadline;
@@ -157,6 +158,7 @@ void FabricCommit::enter(CommitState stage, Instant now, const EnvelopeHeader& h
   stage_ = stage;
   stage_began_ = now;
   done_ = 0;
+  pace_.begin_stage();
   const StageRow* row = row_of(stage);
   if (row == nullptr) {
     next_tick_ = kNever;
@@ -165,6 +167,7 @@ void FabricCommit::enter(CommitState stage, Instant now, const EnvelopeHeader& h
   set_deadline(now);
   for (Participant& participant : participants_) {
     participant.sent_at = now;
+    participant.repeated = false;
     if (participant.progress >= row->reached) {
       ++done_;  // it ran ahead: agents without a moving switch settle by themselves
     } else {
@@ -221,6 +224,9 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
     participant->lead = prepared->lead;
   }
   measures_.keep(body, now - participant->sent_at);
+  if (!participant->repeated) {
+    pace_.keep(now - participant->sent_at);
+  }
   const StageRow* row = row_of(stage_);
   const bool was_waited_for = row != nullptr && participant->progress < row->reached;
   participant->progress = answer.reached;
@@ -231,7 +237,12 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
 
 void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   measures_.end_stage(stage_, stage_began_, now, fire_at_);
+  const auto repeated = static_cast<std::size_t>(std::ranges::count_if(participants_, &Participant::repeated));
+  if (stage_ == CommitState::arming) {
+    pace_.end_arming(participants_.size(), repeated);
+  }
   if (stage_ == CommitState::preparing) {
+    pace_.end_prepare(participants_.size(), repeated);
     for (const Participant& participant : participants_) {
       lead_ = std::max(lead_, participant.lead);
     }
@@ -259,13 +270,16 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
                               (deadline_ - stage_began_) / std::chrono::milliseconds{1});
     return fail_with(std::move(failure));
   }
-  for (const Participant& participant : participants_) {
+  for (Participant& participant : participants_) {
     if (waited_for(participant)) {
       request(participant, header, sink);
+      participant.repeated = true;
       measures_.count_resent();
     }
   }
-  next_tick_ = std::min(deadline_, next_tick_ + timings_.retry_interval);
+  // Ahead of an instant that everybody must know, as often as answers take.
+  const bool is_ahead = stage_ == CommitState::arming || (stage_ == CommitState::relighting && now < relight_at_);
+  next_tick_ = std::min(deadline_, next_tick_ + (is_ahead ? pace_.patience() : timings_.retry_interval));
 }
 
 void FabricCommit::abandon(const EnvelopeHeader& header, EffectSink& sink) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/control/commit/commit_measures.hpp"
+#include "controller/control/commit/commit_pace.hpp"
 #include "controller/control/facts.hpp"
 #include "core/message.hpp"
 #include "core/messages/report.hpp"
@@ -26,7 +27,8 @@ struct Participant {
   NodeId node;
   const NodePlan* plan = nullptr;  ///< inside the PlanResult that the commit keeps alive
   CommitProgress progress = CommitProgress::asked;
-  Instant sent_at{};  ///< the request of the present stage, first time
+  Instant sent_at{};      ///< the request of the present stage, first time
+  bool repeated = false;  ///< that request was
   Duration lead{};
 };
 
@@ -64,8 +66,8 @@ struct CommitOrigin {
 class FabricCommit {
  public:
   /// `move_time`: how long the slowest switch that moves may take beyond the stage's deadline, minutes where a robot does it.
-  FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitOrigin origin, Instant now,
-               Duration move_time = {});
+  FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitPaceOptions pace, CommitOrigin origin,
+               Instant now, Duration move_time = {});
 
   /// Sends Prepare to every participant.
   void begin(Instant now, const EnvelopeHeader& header, EffectSink& sink);
@@ -106,6 +108,7 @@ class FabricCommit {
 
   std::shared_ptr<const PlanResult> plan_;
   ControllerTimings timings_;
+  CommitPace pace_;
   std::vector<Participant> participants_;  ///< ascending node
   CommitMeasures measures_;
   CommitState stage_ = CommitState::idle;

@@ -296,12 +296,12 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   plan = found_.widen(std::move(plan), uncertain, std::exchange(repair_, {}), known);
   numbers_.take_circuits(plan->next_circuit);
   admission_.place(*plan);
-  ControllerTimings timings = facts_.timings;
-  timings.lead_margin *= returns_.lead_growth();
   CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
                       named(plan->plan.certificate, *facts_.fabric)};
   const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
-  committing.commit = std::make_unique<FabricCommit>(std::move(plan), timings, std::move(origin), facts_.now, move_time);
+  const CommitPaceOptions pace{answers_, returns_.lead_growth(), fire_skew_.p999()};
+  committing.commit =
+      std::make_unique<FabricCommit>(std::move(plan), facts_.timings, pace, std::move(origin), facts_.now, move_time);
   FabricCommit& commit = *committing.commit;
   committing.agents_until = facts_.now + facts_.timings.stage_deadline;
   committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;

@@ -154,6 +154,7 @@ class CommitRunner {
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::deque<CommitReport> history_;
   FireSkew fire_skew_;
+  AnswerTimes answers_;
 };
 
 /// The commit that moves light now; null: none does, be it that one waits to begin.

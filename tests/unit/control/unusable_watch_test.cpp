@@ -108,7 +108,8 @@ struct Bench {
   /// A commit of these shares that failed: after its arming, or before; at this device, or at none.
   bool fail_commit(const std::vector<DevicePlan>& shares, bool moved, std::optional<DeviceId> at = {}) {
     const auto plan = plan_with(shares);
-    FabricCommit commit(plan, facts.timings, {"test"}, facts.now);
+    AnswerTimes answers;
+    FabricCommit commit(plan, facts.timings, {answers}, {"test"}, facts.now);
     commit.begin(facts.now, facts.header, sink);
     for (const NodeId node : moved ? plan->plan.changed : std::vector<NodeId>{}) {
       commit.on_answer(node, Prepared{{}, milliseconds{1}}, facts.now, facts.header, sink);

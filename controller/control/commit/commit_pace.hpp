@@ -1,0 +1,44 @@
+// CommitPace: how far ahead of now a commit sets its instants, and how soon it repeats what must be received before them, by
+// what this commit and those before it measured (docs/adr/0079-t-is-measured.md). It sends nothing.
+#pragma once
+
+#include <cstddef>
+
+#include "controller/control/commit/answer_times.hpp"
+#include "core/timings.hpp"
+
+namespace loom {
+
+/// What a commit is told of the time that its messages take.
+struct CommitPaceOptions {
+  AnswerTimes& answers;      ///< asked, and told what this commit measures; outlives it
+  std::int64_t growth = 1;   ///< how many times the lead that is measured: it was too little before
+  Duration fire_lateness{};  ///< of agents, as measured
+};
+
+class CommitPace {
+ public:
+  CommitPace(const CommitPaceOptions& options, const ControllerTimings& timings) : options_(options), timings_(timings) {}
+
+  /// A stage that asks everybody begins.
+  void begin_stage() { slowest_ = {}; }
+  /// An answer to a request that was not repeated.
+  void keep(Duration taken) { slowest_ = taken > slowest_ ? taken : slowest_; }
+  /// Everybody has prepared. Prepare moves nothing, so its answers take messages and hosts, of some agents devices too: other
+  /// commits' arming bounds this one, and this commit's larger messages do.
+  void end_prepare(std::size_t asked, std::size_t repeated);
+  void end_arming(std::size_t asked, std::size_t repeated);
+
+  /// From now until everybody of so many has a message and its sender knows.
+  Duration everybody_receives(std::size_t asked) const;
+  /// Until what is unanswered is repeated, ahead of an instant.
+  Duration patience() const;
+
+ private:
+  CommitPaceOptions options_;
+  ControllerTimings timings_;
+  Duration answer_ = kAnswerFloor;  ///< within which everybody answers what needs no device, likely
+  Duration slowest_{};              ///< of the present stage
+};
+
+}  // namespace loom
