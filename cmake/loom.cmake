@@ -27,9 +27,13 @@ endif()
 # Of a file only its path in the tree enters a binary, wherever the tree lies: as it was named, or relative to the build folder,
 # as ccache has it. The map that stands last is asked first.
 file(RELATIVE_PATH loom_up ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
-target_compile_options(loom_flags INTERFACE
+set(loom_path_maps
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build
   -ffile-prefix-map=${CMAKE_BINARY_DIR}/= -ffile-prefix-map=${loom_up}=)
+target_compile_options(loom_flags INTERFACE ${loom_path_maps})
+# For what has none of our flags otherwise: generated code, and a library that knows older C++ alone.
+add_library(loom_paths INTERFACE)
+target_compile_options(loom_paths INTERFACE ${loom_path_maps})
 target_link_options(loom_flags INTERFACE -Wl,-z,relro,-z,now)
 
 # Which version a program is: asked of git with every build, since every commit has another (cmake/version.cmake). Only programs

@@ -1,5 +1,5 @@
 # cpack in a build folder (./dev package): one .deb a component. What is built and how is the business of the other files; here is
-# what Debian wants to know of each package. A component that nothing installs into (python, dev) makes no package.
+# what Debian wants to know of each package. Of a tree without python/ no package is made of it.
 set(LOOM_PACKAGE_VERSION "${PROJECT_VERSION}" CACHE STRING "Version of the packages, as Debian orders versions")
 set(LOOM_MAINTAINER "Lightloom maintainers <maintainers@lightloom.invalid>" CACHE STRING "Who answers for the packages")
 
@@ -128,11 +128,17 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/python/CMakeLists.txt)
       "This package has the module lightloom for Python 3."
     DEPENDS "python3 (>= 3.11)" "python3 (<< 3.12)" RECOMMENDS "lightloom-common ${loom_same}")
 endif()
+loom_package(dev liblightloom-dev NO_LIBRARIES SECTION libdevel
+  SUMMARY "control plane of optical testbeds that train neural networks: C++ library"
+  TEXT ${loom_what}
+    "This package has headers and a static library for programs in C++ that predict,"
+    "compare and plan: workloads, architectures, schedules, plans and their proof."
+  DEPENDS libfmt-dev libyaml-cpp-dev libarchive-dev libprotobuf-dev liblemon-dev nlohmann-json3-dev)
 
 include(CPack)
 
 # Everything that is packed, and nothing else.
-add_custom_target(package_contents DEPENDS loom lightloomd lightloom-agent lightloom-emulate)
+add_custom_target(package_contents DEPENDS lightloom loom lightloomd lightloom-agent lightloom-emulate)
 if(TARGET lightloom_python)
   add_dependencies(package_contents lightloom_python)
 endif()

@@ -153,8 +153,8 @@ std::string man_page(const CLI::App& app, const ProgramPage& page) {
     c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
   // No date: the same source has the same page, and the version says when.
-  std::string out = format_text(".\\\" Written by {} --man-page.\n.TH {} {} \"\" {} \"Lightloom\"\n", page.name, one_word(upper),
-                                page.section, one_word(format_text("Lightloom {}", build_version())));
+  std::string out = format_text(".\\\" Written by {} --man-page.\n.TH {} {} \"\" {} \"Lightloom\"\n", page.name,
+                                one_word(upper), page.section, one_word(format_text("Lightloom {}", build_version())));
   out += ".ad l\n";  // words as long as paths leave nothing to adjust
   out += format_text(".SH NAME\n{} \\- {}\n", escaped(page.name), escaped(page.summary));
   out += format_text(".SH SYNOPSIS\n.B {}\n", escaped(usage_of(app, page.name)));
