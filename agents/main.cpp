@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agents/agent.hpp"
+#include "agents/agent_command_line.hpp"
 #include "agents/agent_metrics.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/endpoints/contact_endpoint.hpp"
@@ -18,6 +19,7 @@
 #include "core/text/clock_text.hpp"
 #include "core/text/format_text.hpp"
 #include "core/text/host_port.hpp"
+#include "core/text/version.hpp"
 #include "drivers/bus/contact_input.hpp"
 #include "drivers/registry.hpp"
 #include "runtime/clock.hpp"
@@ -32,6 +34,8 @@
 #include "runtime/metrics/metrics_server.hpp"
 #include "runtime/metrics/process_metrics.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/program/daemon_pages.hpp"
+#include "runtime/program/service_notifier.hpp"
 #include "runtime/real_buses.hpp"
 #include "runtime/state/grant_log_file.hpp"
 #include "runtime/state/host_peers.hpp"
@@ -56,26 +60,6 @@ namespace {
 /// Hundreds of agents of one process fire one after the other, some microseconds each; the commit's barriers keep that safe, so
 /// only a lateness that something unusual causes is worth an alarm.
 constexpr Duration kLateLimit = std::chrono::milliseconds{20};
-
-struct CommandLine {
-  std::string scenario;
-  std::string state = "run/lab";
-  bool restore_journal = false;
-  std::string controller;
-  std::uint32_t process = 0;
-  std::string host;    ///< instead of the process: its name in the scenario
-  std::string bundle;  ///< keys of this host in one file; empty: they are in the state folder
-  std::string clock = "auto";
-  std::string inspector_dir;  ///< empty: nobody tells of traffic
-  std::string training_dir;   ///< empty: training processes are stood in for
-  bool faults = false;        ///< the scenario's device faults happen
-  std::string metrics;        ///< where Prometheus finds them; empty: nowhere
-
-  std::string command() const {
-    return host.empty() ? format_text("lightloom-agent --scenario {} --state {} --process {}", scenario, state, process)
-                        : format_text("lightloom-agent --scenario {} --state {} --host {}", scenario, state, host);
-  }
-};
 
 int give_up(const Error& error) {
   log_error(error.next_command.empty() ? error.message : format_text("{} (try: {})", error.message, error.next_command));
@@ -116,7 +100,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
   AgentOptions options;
   options.node = node;
   options.fabric = scenario.fabric;
-  options.software = "lightloom-agent " LOOM_VERSION;
+  options.software = format_text("lightloom-agent {}", build_version());
   options.identity = facts.identity;
   options.listens_at = facts.listens_at;
   options.edges = edge_lines_of(*scenario.fabric, scenario.triggers, node);
@@ -135,7 +119,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
 }
 
 /// Where the keys of this process and of whom it speaks to lie.
-AgentKeyFiles key_files(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
+AgentKeyFiles key_files(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
   AgentKeyFiles keys;
   keys.own = files.agents_key(command_line.process);
   keys.controller = files.controller_key() + ".pub";
@@ -147,7 +131,7 @@ AgentKeyFiles key_files(const CommandLine& command_line, const Scenario& scenari
   return keys;
 }
 
-Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const CommandLine& command_line,
+Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const AgentCommandLine& command_line,
                                                        const Scenario& scenario, const StateFolder& files,
                                                        const AgentKeySet& keys) {
   const std::string& configured = command_line.controller.empty() ? scenario.controller_endpoint : command_line.controller;
@@ -173,12 +157,12 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Com
 }
 
 /// Where this process's agents listen for those of other processes.
-Result<void> publish(const CommandLine& command_line, const StateFolder& files, const std::string& endpoint) {
+Result<void> publish(const AgentCommandLine& command_line, const StateFolder& files, const std::string& endpoint) {
   return write_whole_file({files.agents_address(command_line.process), endpoint + "\n", 0600, true});
 }
 
 /// Links to the agents of the other processes. Without the keyring nobody else may connect.
-Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const CommandLine& command_line, const Scenario& scenario,
+Result<std::unique_ptr<PeerLinks>> open_peers(AsioLoop& loop, const AgentCommandLine& command_line, const Scenario& scenario,
                                               const StateFolder& files, const AgentKeySet& keys, const HostPeers& learned) {
   PeerLinksOptions options;
   options.process = command_line.process;
@@ -321,7 +305,7 @@ void add_metrics(MetricList& list, const Counted& counted) {
   add_metrics(list, counted.training);
 }
 
-Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line, const StateFolder& files, Post post) {
+Result<std::unique_ptr<SqliteStore>> open_store(const AgentCommandLine& command_line, const StateFolder& files, Post post) {
   return SqliteStore::open({.path = files.agents_journal(command_line.process),
                             .restore = command_line.restore_journal,
                             .restore_command = command_line.command() + " --restore-journal",
@@ -330,7 +314,7 @@ Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line,
 }
 
 /// Of the bundle in the state folder; SIGHUP has it read again.
-Result<void> take_bundle(const CommandLine& command_line, const StateFolder& files) {
+Result<void> take_bundle(const AgentCommandLine& command_line, const StateFolder& files) {
   if (command_line.bundle.empty()) {
     return {};
   }
@@ -352,7 +336,7 @@ Result<void> take_bundle(const CommandLine& command_line, const StateFolder& fil
   return {};
 }
 
-void look_at_keys(const CommandLine& command_line, const StateFolder& files, AgentKeys& keys, KeysWatch::Cause cause) {
+void look_at_keys(const AgentCommandLine& command_line, const StateFolder& files, AgentKeys& keys, KeysWatch::Cause cause) {
   if (const auto taken = cause == KeysWatch::Cause::hangup ? take_bundle(command_line, files) : Result<void>{}; !taken) {
     log_warning(taken.error().message);
   }
@@ -376,7 +360,7 @@ std::string text_of(const std::vector<NodeSpan>& spans) {
   return text;
 }
 
-AgentKeysListener keys_listener(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files,
+AgentKeysListener keys_listener(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files,
                                 const std::vector<Hosted>& hosted) {
   return {[](const std::string& sentence) { log_info("lightloom-agent: " + sentence); },
           [](const Error& error) { log_warning(format_text("{} (try: {})", error.message, error.next_command)); },
@@ -402,6 +386,13 @@ HostSeams seams_of(AsioLoop& loop, BusLanes& units) {
   return seams;
 }
 
+/// What `systemctl status` shows.
+std::string status_line(const std::vector<Hosted>& hosted) {
+  const auto joined =
+      std::ranges::count_if(hosted, [](const Hosted& each) { return each.agent->session().state() == SessionState::joined; });
+  return format_text("{} of {} nodes have joined the controller", joined, hosted.size());
+}
+
 /// What our simulated devices do to light is logged, and our simulated monitors see it. All three outlive the loop.
 void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
   simulated.on_light([&log, &light](const OpticalChange& change) {
@@ -411,7 +402,7 @@ void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
   simulated.look_through([&light](ElementId receiver) { return light.arriving(receiver); });
 }
 
-int host_agents(const CommandLine& command_line, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
+int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
   Metrics metrics;
   const auto served = serve_if_wanted(command_line.metrics, metrics, loop.poster(), "lightloom-agent");
   if (!served) {
@@ -476,14 +467,13 @@ int host_agents(const CommandLine& command_line, const Scenario& scenario, const
       [&files] { return files.read_start(); },
       [&simulated](DeviceId device, const DeviceFault& fault) { simulated.inject(device, fault); });
   const GrantLogFile grant_log(loop, files.grant_log(command_line.process), agents_of(hosted));
-  loop.on_signal({});
-  loop.run();
+  run_until_signalled(loop, [&hosted] { return status_line(hosted); });
   log_info("lightloom-agent: stopped");
   return 0;
 }
 
 /// With the process that a host's name stands for.
-Result<void> choose_process(CommandLine& command_line, const Scenario& scenario) {
+Result<void> choose_process(AgentCommandLine& command_line, const Scenario& scenario) {
   if (!command_line.host.empty()) {
     const auto process = process_of_host(scenario, command_line.host);
     if (!process) {
@@ -498,7 +488,7 @@ Result<void> choose_process(CommandLine& command_line, const Scenario& scenario)
                                                              command_line.scenario, processes - 1));
 }
 
-int run(CommandLine command_line) {
+int run(AgentCommandLine command_line) {
   const auto scenario = load_scenario(command_line.scenario, all_fabric_kinds());
   if (!scenario) {
     for (const ConfigError& error : scenario.errors) {
@@ -533,33 +523,10 @@ int run(CommandLine command_line) {
 
 int main(int argc, char** argv) {
   loom::ignore_hangups();
-  loom::CommandLine command_line;
+  loom::AgentCommandLine command_line;
   CLI::App app{"Agents of many nodes: each drives its node's devices as the controller's plan says"};
-  app.add_option("--scenario", command_line.scenario, "YAML file that names fabric and inventory")->required();
-  app.add_option("--process", command_line.process, "Which of the scenario's agent processes this is, from 0")
-      ->capture_default_str();
-  app.add_option("--host", command_line.host, "Which of the scenario's hosts this is, instead of --process")
-      ->excludes("--process");
-  app.add_option("--keys", command_line.bundle,
-                 "This host's key bundle (loom keys bundle HOST): unpacked into the state folder at the start and at SIGHUP")
-      ->type_name("FILE");
-  app.add_option("--clock", command_line.clock,
-                 "Of all instants: tai, monotonic, or auto (tai where the scenario is on several hosts; docs/hosts.md)")
-      ->capture_default_str();
-  app.add_option("--state", command_line.state, "Folder of keys, journals and address")->capture_default_str();
-  app.add_option("--controller", command_line.controller, "ZeroMQ endpoint, instead of the state folder's");
-  app.add_option("--inspector-dir", command_line.inspector_dir,
-                 "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
-  app.add_option("--training-dir", command_line.training_dir,
-                 "Folder of sockets by which training processes say when an iteration begins: DIR/NODE.sock; without it a "
-                 "stand-in computes as the model does (docs/training_processes.md)");
-  app.add_option("--metrics", command_line.metrics,
-                 "Serve Prometheus metrics there, on loopback: 127.0.0.1:9102; port 0 is any free one (docs/metrics.md)")
-      ->type_name("ADDRESS:PORT");
-  app.add_flag("--faults", command_line.faults,
-               "The scenario's device faults happen to simulated devices once a run has begun (lab run)");
-  app.add_flag("--restore-journal", command_line.restore_journal,
-               "Move what follows a damaged row aside and go on behind the sound part");
+  loom::add_options(app, command_line);
+  loom::add_program_page(app, loom::agent_page());
   CLI11_PARSE(app, argc, argv);
   return loom::run(command_line);
 }

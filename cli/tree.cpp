@@ -14,13 +14,16 @@
 #include "cli/offline/offline.hpp"
 #include "cli/plan/plan.hpp"
 #include "cli/reference/help.hpp"
+#include "cli/reference/loom_page.hpp"
+#include "cli/render/answer.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom::cli {
 
 void build_tree(CLI::App& app, CommandLine& line) {
   app.description("Operate an optical testbed that trains neural networks");
   app.name("loom");
-  app.set_version_flag("--version", "loom " LOOM_VERSION);
+  add_program_page(app, loom_page(), format_text("answers (--json) of api version {}", kApiVersion));
   app.require_subcommand(0, 1);  // none: help; and what follows the first is its own, whatever it is called
   app.fallthrough();
   app.add_flag("--json", line.globals.json, "One JSON object with api_version on stdout; errors as JSON on stderr");

@@ -24,7 +24,28 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND LOOM_PCH)
   target_compile_options(loom_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-maybe-uninitialized)
 endif()
-target_compile_definitions(loom_flags INTERFACE LOOM_VERSION="${PROJECT_VERSION}")
+# Of a file only its path in the tree enters a binary, wherever the tree lies: as it was named, or relative to the build folder,
+# as ccache has it. The map that stands last is asked first.
+file(RELATIVE_PATH loom_up ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+set(loom_path_maps
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build
+  -ffile-prefix-map=${CMAKE_BINARY_DIR}/= -ffile-prefix-map=${loom_up}=)
+target_compile_options(loom_flags INTERFACE ${loom_path_maps})
+# For what has none of our flags otherwise: generated code, and a library that knows older C++ alone.
+add_library(loom_paths INTERFACE)
+target_compile_options(loom_paths INTERFACE ${loom_path_maps})
+target_link_options(loom_flags INTERFACE -Wl,-z,relro,-z,now)
+
+# Which version a program is: asked of git with every build, since every commit has another (cmake/version.cmake). Only programs
+# are linked anew for that; what is no program says the release (core/text/version.cpp).
+set(LOOM_VERSION "" CACHE STRING "Version of the programs, instead of what git describes")
+add_custom_target(loom_ask_version
+  COMMAND ${CMAKE_COMMAND} -DTREE=${CMAKE_SOURCE_DIR} -DRELEASE=${PROJECT_VERSION} -DVERSION=${LOOM_VERSION}
+    -DOUTPUT=${CMAKE_BINARY_DIR}/version.cpp -P ${CMAKE_SOURCE_DIR}/cmake/version.cmake
+  BYPRODUCTS ${CMAKE_BINARY_DIR}/version.cpp VERBATIM)
+add_library(loom_build_version OBJECT ${CMAKE_BINARY_DIR}/version.cpp)
+target_link_libraries(loom_build_version PRIVATE loom_flags)
+add_dependencies(loom_build_version loom_ask_version)
 target_include_directories(loom_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
 find_program(LOOM_MOLD mold)
@@ -61,7 +82,7 @@ endfunction()
 function(loom_program name)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${PROGRAM_SOURCES})
-  target_link_libraries(${name} PRIVATE loom_flags ${PROGRAM_LINKS})
+  target_link_libraries(${name} PRIVATE loom_flags loom_build_version ${PROGRAM_LINKS})
   loom_precompiled(${name} loom_std_pch)
   if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_OBJCOPY AND CMAKE_STRIP)
     # Nine tenths of a program are debug information: beside it, in .debug/, where gdb looks.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text/format_text.hpp"
+#include "core/text/version.hpp"
 #include "proto/convert.hpp"
 
 namespace loom {
@@ -122,8 +123,8 @@ Result<Record> decode_record(std::string_view bytes) {
   }
   if (message.wire_version_number() > kWireVersion) {
     return fail(ErrorCode::wrong_version,
-                "it was written by a newer version (wire version " + std::to_string(message.wire_version_number()) +
-                    ", this build, " LOOM_VERSION ", speaks " + std::to_string(kWireVersion) + "): start that one");
+                format_text("it was written by a newer version (wire version {}, this build, {}, speaks {}): start that one",
+                            message.wire_version_number(), build_version(), kWireVersion));
   }
   if (message.wire_version_number() != kWireVersion) {
     return wrong_version("a record", message.wire_version_number());

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/text/format_text.hpp"
+#include "core/text/version.hpp"
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -274,9 +275,10 @@ loom::Record from_wire(Check& check, const Record& in) {
   // What it has instead is of a field that this build's schema does not know.
   const bool is_of_other_kind = in.GetReflection()->GetUnknownFields(in).field_count() > 0;
   check.refuse("record", "",
-               is_of_other_kind ? "is of a kind that this version (" LOOM_VERSION
-                                  ") does not know: a newer version wrote it, start that one"
-                                : "is missing");
+               is_of_other_kind
+                   ? format_text("is of a kind that this version ({}) does not know: a newer version wrote it, start that one",
+                                 build_version())
+                   : "is missing");
   return loom::TermRecord{};
 }
 

@@ -10,6 +10,7 @@
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/version.hpp"
 
 namespace loom::cli {
 namespace {
@@ -82,7 +83,7 @@ int create(const Globals& globals, const CreateOptions& order) {
 Json json_of(const BundleVerified& verified) {
   auto object = answer();
   object["version"] = verified.manifest.version;
-  object["this_version"] = LOOM_VERSION;
+  object["this_version"] = build_version();
   object["command"] = verified.manifest.command;
   object["manifest_sha256"] = verified.manifest_sha256;
   object["digests"] = verified.manifest.files.size();
@@ -106,8 +107,8 @@ Json json_of(const BundleVerified& verified) {
 }
 
 void print_words(const BundleVerified& verified) {
-  std::printf("made by loom %s (this is %s): %s\n", safe(verified.manifest.version).c_str(), LOOM_VERSION,
-              safe(command_text(verified.manifest.command)).c_str());
+  std::printf("made by loom %s (this is %s): %s\n", safe(verified.manifest.version).c_str(),
+              std::string(build_version()).c_str(), safe(command_text(verified.manifest.command)).c_str());
   std::printf("digests: all %zu files are as the manifest says; manifest sha256: %s\n", verified.manifest.files.size(),
               verified.manifest_sha256.c_str());
   if (!verified.was_run) {
@@ -168,8 +169,14 @@ Result<BundleMade> create_bundle(const std::string& path, const std::string& pro
                 "loom bundle create " + path + " --include FILE -- ...");
   }
   BundleMade made;
-  made.manifest = {LOOM_VERSION, order->command, order->folder, order->folders, order->seed, run->exit_code,
-                   {},           bundle_rules()};
+  made.manifest = {std::string(build_version()),
+                   order->command,
+                   order->folder,
+                   order->folders,
+                   order->seed,
+                   run->exit_code,
+                   {},
+                   bundle_rules()};
   BundleContents contents;
   for (BundleFile& input : order->inputs) {
     contents.emplace(kInputs + input.path, std::move(order->contents[input.path]));

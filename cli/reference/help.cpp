@@ -50,7 +50,7 @@ class Formatter : public CLI::Formatter {
 }  // namespace
 
 std::span<const EnvironmentWords> environment_words() {
-  static constexpr std::array<EnvironmentWords, 23> kWords{{
+  static constexpr std::array<EnvironmentWords, 28> kWords{{
       {"LIGHTLOOM_STATE", "loom", "the state folder, where --state names none"},
       {"LIGHTLOOM_DATA", "loom reproduce, loom plan --search, tests, benchmarks",
        "the folder of public traces and measurements"},
@@ -63,6 +63,12 @@ std::span<const EnvironmentWords> environment_words() {
       {"LIGHTLOOM_PHASE", "found by --on-quiesce and --on-resume", "quiesce or resume"},
       {"LIGHTLOOM_QUIESCE_REVISION", "found by --on-quiesce and --on-resume",
        "the revision that waits for the job to be quiet"},
+      {"NOTIFY_SOCKET", "lightloomd, lightloom-agent", "set by a service manager: where it is told that the daemon serves"},
+      {"WATCHDOG_USEC", "lightloomd, lightloom-agent",
+       "set by a service manager: after so many microseconds without a message it takes the daemon for hung"},
+      {"WATCHDOG_PID", "lightloomd, lightloom-agent", "set by a service manager: of which process WATCHDOG_USEC speaks"},
+      {"LIGHTLOOM_ELSEWHERE", "./dev package --check", "the path in which the second build is made (below /var/tmp)"},
+      {"LIGHTLOOM_CLEAN_ROOT", "./dev package --check", "the folder that keeps the archive of a clean root (below /var/tmp)"},
       {"NO_COLOR", "loom", "not empty: no colour, as --color never"},
       {"CLICOLOR_FORCE", "loom", "not empty: colour although stdout is no terminal, as --color always"},
       {"LIGHTLOOM_SEED", "tests/strangers/emulators.py, agents_test",
@@ -100,7 +106,10 @@ void arrange_help(CLI::App& app) {
   for (const ExitCodeWords& each : exit_codes()) {
     codes += format_text("{}{} {}", codes.empty() ? "" : ", ", static_cast<int>(each.code), each.word);
   }
-  app.footer(format_text("Exit codes: {} (loom help exit-codes).\nStart here: ./dev run --keep, then loom status.", codes));
+  app.footer(
+      format_text("Exit codes: {} (loom help exit-codes).\nStart here: loom lab run --keep SCENARIO (loom config list "
+                  "scenario), then loom status.",
+                  codes));
 }
 
 Result<std::string> help_text(const CLI::App& app, const std::vector<std::string>& words, bool markdown) {

@@ -13,6 +13,7 @@
 #include "cli/reference/help.hpp"
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
+#include "runtime/program/program_page.hpp"
 
 namespace loom::cli {
 namespace {
@@ -131,15 +132,6 @@ Page config_page() {
       "`--set fabric.KEY=VALUE` of `loom predict` and `loom arena`; which of them a fabric has: `loom fabric show NAME`.",
       compare_words()));
   return page;
-}
-
-/// `--nodes UINT`, `NODE`, `--json`.
-std::string shape_of(const CLI::Option& option) {
-  std::string name = option.get_name(!option.get_lnames().empty() ? false : true);
-  if (!option.get_positional() || !option.get_lnames().empty()) {
-    name += option.get_expected_min() > 0 ? format_text(" {}", option.get_type_name()) : "";
-  }
-  return name;
 }
 
 void add_command(const CLI::App& app, const std::string& path, std::vector<PageTable>& tables) {

@@ -21,6 +21,7 @@
 #include "core/journal/journal_state.hpp"
 #include "core/text/clock_text.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/version.hpp"
 #include "proto/codec.hpp"
 #include "runtime/clock_watch.hpp"
 #include "runtime/host.hpp"
@@ -34,6 +35,8 @@
 #include "runtime/metrics/process_metrics.hpp"
 #include "runtime/planner.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/program/daemon_pages.hpp"
+#include "runtime/program/service_notifier.hpp"
 #include "runtime/state/host_peers.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/controller_transport.hpp"
@@ -96,9 +99,9 @@ Result<std::unique_ptr<ControllerTransport>> open_transport(AsioLoop& loop, cons
 
 /// A tape of everything that the controller hears, for `loom sim replay`.
 Result<EventRecorder> open_tape(const CommandLine& command_line, const StateFolder& files, const Scenario& scenario) {
-  auto tape = TapeWriter::open(
-      {.path = files.tape(), .limit_bytes = command_line.record_limit_mib << 20},
-      {"lightloomd " LOOM_VERSION, command_line.scenario, setup_digest(*scenario.fabric, scenario.algorithm), 0, 0});
+  auto tape = TapeWriter::open({.path = files.tape(), .limit_bytes = command_line.record_limit_mib << 20},
+                               {format_text("lightloomd {}", build_version()), command_line.scenario,
+                                setup_digest(*scenario.fabric, scenario.algorithm), 0, 0});
   if (!tape) {
     return std::unexpected(tape.error());
   }
@@ -253,6 +256,13 @@ Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line,
                            std::move(post));
 }
 
+/// What `systemctl status` shows.
+std::string status_line(const Controller& controller) {
+  const StatusReport status = controller.status();
+  return format_text("term {}, revision {}, {} of {} nodes live, {} jobs, {} alarms", status.term.value, status.revision.value,
+                     status.live, status.nodes, status.jobs, status.alarms);
+}
+
 int run(const CommandLine& command_line) {
   auto scenario = load_scenario(command_line.scenario, all_fabric_kinds());
   if (!scenario) {
@@ -317,8 +327,7 @@ int run(const CommandLine& command_line) {
   });
   const PublishedUrl url(served->get(), files.controller_metrics());
   tell_where(files, *scenario.value->fabric, **transport, **loop);
-  (*loop)->on_signal({});
-  (*loop)->run();
+  run_until_signalled(**loop, [&controller] { return status_line(controller); });
   std::remove(files.address().c_str());
   log_info(format_text("lightloomd: stopped in term {}; agents keep their light", controller.term().value));
   return 0;
@@ -355,6 +364,7 @@ int main(int argc, char** argv) {
          "For tests: SIGKILL to itself at this kill point. A step of m effects has m + 1 points, before each effect and "
          "behind the last; counted from 0, from this incarnation's first request to submit or cancel a job")
       ->type_name("N");
+  loom::add_program_page(app, loom::controller_page());
   CLI11_PARSE(app, argc, argv);
   return loom::run(command_line);
 }

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "core/text/version.hpp"
 #include "runtime/metrics/metrics.hpp"
 
 namespace loom {
 
 void add_build_info(MetricList& list, const std::string& program) {
   list.gauge("lightloom_build_info", "Always 1; its labels say what runs.", 1,
-             {{"program", program}, {"version", LOOM_VERSION}});
+             {{"program", program}, {"version", std::string(build_version())}});
 }
 
 void add_metrics(MetricList& list, const LoopCounters& loop) {

@@ -21,6 +21,7 @@ REFUSED = [
     (["run", "--inspector-dir"], "needs a value"),
     (["build", "loom"], "loom"),
     (["install", "--prefx=/x"], "'--prefx=/x'"),
+    (["package", "--chek"], "'--chek'"),
     (["lint", "core"], "core"),
     (["test", "journal"], "'journal'"),
     (["bench", "fast"], "'fast'"),

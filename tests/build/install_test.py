@@ -2,6 +2,7 @@
 
 Arguments: the build folder.
 """
+import gzip
 import pathlib
 import subprocess
 import sys
@@ -24,6 +25,11 @@ def main():
             answer = subprocess.run([str(prefix / "bin" / program), "--help"], cwd=name, capture_output=True, text=True, timeout=60)
             check(answer.returncode == 0, f"{program} --help: exit {answer.returncode}: {answer.stderr}")
         share = prefix / "share"
+        for page in ("man1/loom.1", "man8/lightloomd.8", "man8/lightloom-agent.8", "man1/lightloom-emulate.1"):
+            file = share / "man" / f"{page}.gz"
+            check(file.exists() and b".SH NAME" in gzip.decompress(file.read_bytes()), f"no manual page {page}.gz")
+        unit = prefix / "lib" / "systemd" / "system" / "lightloomd.service"
+        check(unit.exists() and f"ExecStart={prefix}/bin/lightloomd " in unit.read_text(), "lightloomd.service names another program")
         bash = share / "bash-completion" / "completions" / "loom"
         check(bash.exists() and subprocess.run(["bash", "-n", str(bash)]).returncode == 0, "bash completion")
         for file in ("zsh/site-functions/_loom", "fish/vendor_completions.d/loom.fish"):

@@ -20,6 +20,12 @@ if(LOOM_DOCS_PYTHON)
   set_tests_properties(docs_quick PROPERTIES TIMEOUT 600)
   set_tests_properties(docs_slow PROPERTIES TIMEOUT 3600)
 endif()
+# What find_package(Lightloom) gives to others (cmake/library.cmake): the example is linked with that archive, and run.
+add_executable(iteration_time_example ${CMAKE_SOURCE_DIR}/docs/examples/find_package/iteration_time.cpp)
+target_link_libraries(iteration_time_example PRIVATE Lightloom::lightloom)
+set_target_properties(iteration_time_example PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+add_test(NAME find_package_example COMMAND iteration_time_example)
+set_tests_properties(find_package_example PROPERTIES PASS_REGULAR_EXPRESSION "ideal-switch +[0-9.]+ ms")
 # The code of the tutorials is compiled and run.
 loom_test(examples_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/examples_test.cpp ${CMAKE_SOURCE_DIR}/docs/examples/first_fit.cpp ${CMAKE_SOURCE_DIR}/docs/examples/line_meter.cpp

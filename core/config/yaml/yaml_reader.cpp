@@ -9,6 +9,7 @@
 
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
+#include "core/text/version.hpp"
 
 namespace loom {
 namespace {
@@ -401,7 +402,7 @@ std::optional<std::uint32_t> NameIndex::resolve(const std::string& name, const Y
 }
 
 void check_header(YamlMap& file, std::string_view kind) {
-  file.integer("schema_version", {1, 1}, Rule::required);
+  file.integer("schema_version", {kSchemaVersion, kSchemaVersion}, Rule::required);
   const std::array<std::string, 1> kinds{std::string(kind)};
   file.word("kind", kinds, Rule::required);
 }

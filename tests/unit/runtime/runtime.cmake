@@ -10,6 +10,8 @@ loom_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/metrics_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/program_page_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/service_notifier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tape_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/watched_vfs.cpp
   LINKS loom_runtime)

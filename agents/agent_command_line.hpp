@@ -1,0 +1,34 @@
+// The command line of lightloom-agent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace loom {
+
+struct AgentCommandLine {
+  std::string scenario;
+  std::string state = "run/lab";
+  bool restore_journal = false;
+  std::string controller;
+  std::uint32_t process = 0;
+  std::string host;    ///< instead of the process: its name in the scenario
+  std::string bundle;  ///< keys of this host in one file; empty: they are in the state folder
+  std::string clock = "auto";
+  std::string inspector_dir;  ///< empty: nobody tells of traffic
+  std::string training_dir;   ///< empty: training processes are stood in for
+  bool faults = false;        ///< the scenario's device faults happen
+  std::string metrics;        ///< where Prometheus finds them; empty: nowhere
+
+  /// What starts this process again.
+  std::string command() const;
+};
+
+/// Reads into `command_line`, which must outlive the parse.
+void add_options(CLI::App& app, AgentCommandLine& command_line);
+
+}  // namespace loom
