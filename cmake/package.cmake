@@ -125,8 +125,10 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/python/CMakeLists.txt)
   loom_package(python python3-lightloom SECTION python
     SUMMARY "control plane of optical testbeds that train neural networks: Python module"
     TEXT ${loom_what}
-      "This package has the module lightloom for Python 3."
-    DEPENDS "python3 (>= 3.11)" "python3 (<< 3.12)" RECOMMENDS "lightloom-common ${loom_same}")
+      "This package has the module lightloom for Python 3: fabrics as graphs, demands"
+      "as arrays, comparisons as tables, and an asyncio client of a live controller."
+    DEPENDS "python3 (>= 3.11)" "python3 (<< 3.12)"
+    RECOMMENDS "lightloom-common ${loom_same}" "lightloom-cli ${loom_same}" python3-numpy python3-pandas python3-networkx python3-xarray)
 endif()
 loom_package(dev liblightloom-dev NO_LIBRARIES SECTION libdevel
   SUMMARY "control plane of optical testbeds that train neural networks: C++ library"
