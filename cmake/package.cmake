@@ -141,6 +141,10 @@ include(CPack)
 
 # Everything that is packed, and nothing else.
 add_custom_target(package_contents DEPENDS lightloom loom lightloomd lightloom-agent lightloom-emulate)
-if(TARGET lightloom_python)
-  add_dependencies(package_contents lightloom_python)
+if(EXISTS ${CMAKE_SOURCE_DIR}/python/CMakeLists.txt)
+  # Whatever its module is called.
+  get_property(loom_python_targets DIRECTORY ${CMAKE_SOURCE_DIR}/python PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${loom_python_targets})
+    add_dependencies(package_contents ${target})
+  endforeach()
 endif()

@@ -9,8 +9,9 @@ as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 started=$SECONDS
 
 say "== lintian"
-# By the profile of the suite that they are for; what is overridden is listed with its reason.
-lintian --profile debian --fail-on error,warning --show-overrides --info "$folder"/*.deb
+# What is overridden counts for --fail-on as soon as it is shown, so it is shown by itself.
+lintian --profile debian --fail-on error,warning "$folder"/*.deb
+lintian --profile debian --show-overrides "$folder"/*.deb >&2
 say "lintian: no errors, no warnings"
 
 say "== manual pages"
@@ -29,12 +30,18 @@ say "== the same bytes from another path"
 # of that path, and paths as they are), so a path that enters a binary is seen; another run finds what the last one compiled there.
 other=${LIGHTLOOM_ELSEWHERE:-/var/tmp/lightloom-built-elsewhere/under/another/name}
 mkdir -p "$other"
-find "$other" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-(
-  cd "$here"
-  git -c safe.directory='*' ls-files -z --cached --others --exclude-standard 2>/dev/null ||
-    find . -path ./build -prune -o -type f -print0
-) | tar -C "$here" --null --files-from=- --ignore-failed-read -cf - 2>/dev/null | tar -C "$other" -xf -
+# Only what differs is written, with the instant at which it is: ninja compares instants, and a file that keeps an old one beside
+# an object that was made since would not be compiled again.
+(cd "$here" && { git -c safe.directory='*' ls-files -z --cached --others --exclude-standard 2>/dev/null ||
+  find . -path ./build -prune -o -type f -printf '%P\0'; }) >"$pages/files"
+(cd "$other" && find . -path ./build -prune -o -type f -printf '%P\0') | sort -z | comm -z -23 - <(sort -z "$pages/files") |
+  (cd "$other" && xargs -0 --no-run-if-empty rm -f)
+while IFS= read -r -d '' file; do
+  if [ -e "$here/$file" ] && ! cmp -s "$here/$file" "$other/$file"; then
+    mkdir -p "$(dirname "$other/$file")"
+    cp --no-preserve=timestamps "$here/$file" "$other/$file"
+  fi
+done <"$pages/files"
 # shellcheck disable=SC1091  # written by build.sh
 . "$folder/BUILDINFO"
 export LOOM_PACKAGE_VERSION SOURCE_DATE_EPOCH LOOM_ELSEWHERE=yes

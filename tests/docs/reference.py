@@ -46,6 +46,8 @@ def protocol():
             opened = re.match(r"(message|enum|oneof) (\w+) \{(.*)", text)
             field = re.match(r"((?:repeated |optional )?[\w.]+) (\w+) = (\d+).*?;(?:\s*//\s*(.*))?$", text)
             value = re.match(r"(\w+) = (\d+);(?:\s*//\s*(.*))?$", text)
+            if comment and comment.group(1).startswith("SPDX-License-Identifier"):
+                continue
             if comment:
                 pending.append(comment.group(1))
                 continue
