@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where events meet the pieces. The order in advance() is the order of right: interlock, timelines, commit, audit.
 #include "agents/agent.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agent: one node's step machine. It hears the controller, plays the node's timelines, guards its lasers, and drives its
 // devices through their drivers; it never sees a socket, a bus, a clock or a disk (runtime/host.hpp does). It stands between
 // the road of docs/life_of_an_update.md and drivers/. With the controller gone it keeps the last good light.

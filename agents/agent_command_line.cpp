@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One option a line of --help.
 #include "agents/agent_command_line.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and meanings of the agents' metrics.
 #include "agents/agent_metrics.hpp"
 

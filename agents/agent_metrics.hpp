@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the agents of one process count, summed over its nodes, as metrics (docs/metrics.md): a series a node would be a
 // thousand. An agent keeps plain numbers; they are copied here between two steps, and its firing path knows nothing of this.
 #pragma once

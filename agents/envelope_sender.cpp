@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Envelopes and sentences of the agent.
 #include "agents/envelope_sender.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnvelopeSender: puts an agent's messages into envelopes. It stamps term, node and clock; it never decides what is sent.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is news is said once.
 #include "agents/host_facts.hpp"
 

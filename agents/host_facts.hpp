@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HostFacts: what an agent says and knows of the host that it runs on: its fabric, where its process listens, where others do,
 // and whether its clock may time anything new. It darkens nothing and sends no hello; the agent does.
 #pragma once

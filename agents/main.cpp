@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-agent: a process that hosts the agents of many nodes over real time and ZeroMQ. Their devices are simulated, or
 // lie behind real buses where the inventory says so. Wires step machines to the seams and does nothing else.
 #include <CLI/CLI.hpp>

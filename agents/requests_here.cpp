@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One order, one question.
 #include "agents/requests_here.hpp"
 

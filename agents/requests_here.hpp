@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestsHere: what an operator may ask an agent itself, without a controller: darkness, and how it is. Never light: rearming
 // needs the controller, which alone knows what may be lit. Whoever asks for darkness is answered when every laser of the node
 // has been read back dark, or when that took too long, naming those that were not.

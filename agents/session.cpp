@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When to say hello and when to say that we are alive.
 #include "agents/session.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session: the agent's side of knowing the controller. Hello until welcomed, then heartbeats; a silent controller sends it
 // back to hello. It never touches light: silence keeps the last good plan (fail-static).
 #pragma once

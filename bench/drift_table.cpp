@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plants every way of drift on every kind of device, one world each, and prints when it was named and when it was repaired.
 // Virtual time: the table is a function of the seed. drift_table [seed [1024|ocs]]; with 1024 nodes one instant of planting
 // each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floor of the control plane: what raw ZeroMQ with CURVE needs to send B bytes to each of N peers and collect an
 // acknowledgement from each, with nothing of ours in between. Peers live in a process of their own, each with a connection
 // of its own, or share a few connections as hosted agents do (then one message a connection carries everybody's bytes).

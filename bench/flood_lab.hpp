@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FloodLab: a real controller behind real ZeroMQ and CURVE, agents that only greet and send heartbeats, an operator who asks
 // for the status again and again, and a viewer who floods. Threads stand for processes; each has a context and a loop of its
 // own. For bench/viewer_flood and for a test of it.

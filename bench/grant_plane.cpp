@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ODDL's fast plane delivers: grant latency and receiver utilisation against load, and the efficiency of a saturated
 // receiver beside the closed form of the reconstruction. Virtual time: the tables are a function of the seed.
 // grant_plane [seed [nodes ...]]; nodes default to 64 and 1024. oddl (reconstruction): every time and size is ours.

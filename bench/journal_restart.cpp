@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a controller's restart costs after churn. `journal_restart churn SCENARIO SECONDS FILE` plays that much churn in virtual
 // time and writes the controller's rows into a journal FILE; `journal_restart start SCENARIO FILE` starts a controller on it,
 // as lightloomd does, and prints time and memory.

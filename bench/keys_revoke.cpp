@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From `keys revoke` to the refusal of that key: a viewer asks without a pause while its key is granted and revoked again and
 // again by what the command itself does to the keyring file. Timed from the beginning of the write (draft, fsync, rename) until
 // the daemon has ended the viewer's connection; what it answers after the write is over is counted. Works on a lab that runs:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long some work takes on this machine: the median of several runs.
 #pragma once
 

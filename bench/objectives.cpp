@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objective against the exact oracle on random small cases (default 1,000 of each): wavelengths on rings and circuits on
 // switches against integer programmes solved by CBC, greedy matchings against Edmonds'. Prints mean and worst; the same figures
 // on every machine.

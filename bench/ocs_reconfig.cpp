@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's static topology beside optical switches that are set anew while the job runs
 // (docs/systems/topoopt.md#reconfigured-baselines): data-parallel DLRM on 16 servers, delays from 10 us to 100 ms, with and
 // without forwarding by the servers. Reads LIGHTLOOM_DATA as topoopt_search.

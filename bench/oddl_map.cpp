@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL's wavelength map at 1024 nodes with 32 jobs: all jobs at once, and one job more or less beside 31 that are lit. Beside
 // it: the whole road from the intent to a verified plan. oddl (reconstruction).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a word of one agent to the answer of another: the same PeerLinks, loop and codec as in lightloom-agent, between two
 // processes of this host and within one, beside a floor of the same run: two processes that wake each other through an eventfd
 // and epoll, and nothing else. One request at a time, a pause before each, as a stream's request comes to an idle agent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The predictor beside its floors: every row prints what it took, what the least conceivable work of the same kind takes in the
 // same run, and their ratio. Predicted times are printed too: a fast wrong answer is no answer.
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the engine is from itself when collectives are fluids (RoundOrder::fluid), and how much faster: on TopoOpt's public
 // graphs, and over random strategies on the topology that TopoOpt's finder makes for each. Reads LIGHTLOOM_DATA (default:
 // shared/data beside the source tree); says so where it is absent. predictor_fluid [strategies, default 1000]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The predictor on TopoOpt's public task graphs (LIGHTLOOM_DATA): full predictions from scratch and with a kept Predictor, and
 // again after one task has changed. Every row is run three times and prints the best and the median; says so where the data is
 // absent.

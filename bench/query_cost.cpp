@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each question of an operator costs the controller's thread on 1024 nodes, made and encoded: heartbeats wait for it. A
 // page is what one request is answered with. The floor beside it: the encoding of the same answer alone.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long it takes to compare desired with observed on 1024 nodes: all devices at once, as after a commit, and one device, as
 // when a report comes. The floor beside it is one pass over the same observations.
 #include <algorithm>

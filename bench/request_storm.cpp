@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests in flight over a controller that does not run: N clients submit a job each, the controller is stopped (SIGSTOP) so
 // long that every one of them repeats its request, goes on, and answers. Every request is to become one job, however often it
 // came. Works on a lab that runs: `loom lab up` of a small soft scenario, then this with its state folder.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML as a whole, on synthetic profiles: the range against a 400 Gb/s fat-tree row by row (T10), the whole sweep of
 // reconfiguration times (T16), and the strategy search. Simulated time: the same figures on every machine. Prints; decides
 // nothing. The rows that are judged: `loom reproduce T10 T16`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-OCS on 1024 nodes with 20 switches: one-shot (exact max-min, spread over the switches) and one interval of multi-shot,
 // each beside a floor of the same run. Prints; decides nothing.
 #include <algorithm>

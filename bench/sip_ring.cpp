@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-Ring's wavelengths on 1024 nodes (5 rings x 2 directions, 80 wavelengths): the time beside a floor of the same run. How
 // close to the optimum they come on small rings: bench/objectives. Prints; decides nothing.
 #include <algorithm>

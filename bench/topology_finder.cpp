@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's topology finder on 1024 nodes of degree 8, each figure beside a floor of the same run: for whole topologies, one
 // pass over the demand and every link's arrival in every node's breadth-first search; for the matching, LEMON on all edges at
 // once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt through the planner at 16, 128 and 432 servers: CPU time of a plan (schedule, lower and verify together), and how
 // many circuits an arrival, a change of traffic and an end touch. Prints; decides nothing.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alternating optimisation on TopoOpt's jobs: proposals a second, and what the search finds beside the published figure.
 // Reads the authors' measurements from LIGHTLOOM_DATA (default: shared/data beside the source tree); says so where they are
 // absent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a viewer's flood costs heartbeats and operators: 512 agents in two processes, an operator who asks every 20 ms, and a
 // viewer who sends 20,000 queries as fast as a socket takes them, again and again, and 4,000 in one frame. Beside it the same
 // seconds without the viewer.

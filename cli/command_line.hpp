@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line while it is parsed: what every command understands, what was asked for, and each command's own options,
 // which must outlive the parse. Every noun adds itself to the tree (add_... of nouns.hpp, keys.hpp, lab.hpp, plan.hpp,
 // offline.hpp).

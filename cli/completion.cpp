@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One list of (path, words) for all shells; the shells differ only in how they ask for it.
 #include "cli/completion.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shell completion, generated from the tree of commands itself, so that it never speaks of a command that is not there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and address from the state folder, one client.
 #include "cli/connection.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operator's connection to a running controller: finds its address and keys in the state folder, asks, waits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A copy made as `loom backup` makes one, and gone again.
 #include "cli/journal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the controller of a lab wrote into its journal, read beside it: a copy is verified and decoded, the controller's own
 // file is not touched. For accounts and judges of a run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom: the operator's tool. Noun, then verb; data on stdout, words on stderr; exit codes as --help says.
 #include <algorithm>
 #include <csignal>

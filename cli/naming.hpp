@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command line names: a number, or a name that stands for one. Numbers are taken as they are; a name is looked up among
 // the rows that the controller lists.
 #pragma once

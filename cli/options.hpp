@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every loom command understands, and how a command ends. Exit codes are a contract (docs in --help).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nouns, in the order of --help.
 #include "cli/tree.hpp"
 #include "cli/command_line.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree of commands: every noun, verb and option of `loom`, and what each one calls. Completion and --help are read off it.
 #pragma once
 

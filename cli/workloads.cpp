@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words to graphs and jobs.
 #include "cli/workloads.hpp"
 

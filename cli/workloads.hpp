@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workloads as people write them, read: every command's one way from words (a model of the zoo, a TopoOpt task graph or a
 // trace, how many nodes, --set key=value) to a task graph and to the job that a controller is asked for. What is done with them
 // then, and on which fabric, is the command's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake --install build/release --prefix /usr/local (./dev install): the programs with their manual pages, what completes them in
 # a shell, units, rules and configs. Each belongs to a component, which is a package of Debian (cmake/package.cmake).
 include(GNUInstallDirs)

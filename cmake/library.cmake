@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Lightloom::lightloom for others (find_package(Lightloom), the package liblightloom-dev): one archive of the rooms that are values
 # alone, from workloads to plans, with their headers. Built where it is asked for: by ./dev package and by its test.
 set(loom_library_rooms loom_core loom_config loom_drivers loom_workload loom_predict loom_general_matching loom_schedule

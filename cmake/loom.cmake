@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # loom_room(NAME SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom shares.
 # loom_test(NAME [ALONE] [SLOW] SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one. ALONE: nothing
 # else runs beside it; SLOW: labelled slow, and left out of the suite (./dev test -L slow).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cpack in a build folder (./dev package): one .deb a component. What is built and how is the business of the other files; here is
 # what Debian wants to know of each package. Of a tree without python/ no package is made of it.
 set(LOOM_PACKAGE_VERSION "${PROJECT_VERSION}" CACHE STRING "Version of the packages, as Debian orders versions")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nearly every file includes of the standard library and of libfmt, read once. Every file still includes what it uses: the
 // clang preset builds without this.
 #pragma once

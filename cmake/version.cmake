@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DTREE=... -DRELEASE=0.1.0 [-DVERSION=...] [-DOUTPUT=version.cpp] -P version.cmake
 # Says on stdout which version this tree is, or writes it as a source file if it is another than before: what VERSION says, else
 # what git describes, else RELEASE.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdaptPolicy: when the light of a job that asked for it (JobSpec::adapt) follows its measured demand, and when it is held.
 // Said by a scenario, obeyed by controller/control. docs/live_demand.md tells why.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alarm: a code that a program can act on, the evidence, and what to type next.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Audit: who asked what, when, and what was answered. One record a request, durable with what it changed, kept in the journal
 // over snapshots. Reading is not recorded one by one: queries and refusals are summed a key.
 #pragma once

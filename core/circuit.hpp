@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circuit: a lightpath that is active in a timeslot of a schedule and owned by a job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Demand: what the jobs want moved, symbolic where it is symmetric, so that a 1024-node ring costs O(N) and an all-to-all
 // costs O(1) until somebody asks for its matrix. Also Intent: what the operator wants, from which demand is estimated.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes into the digest, eight at a time, little-endian on every machine.
 #include "core/digest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Digest: an order-sensitive 64-bit hash of everything that happened. Same seed, same digest, under every compiler.
 #pragma once
 

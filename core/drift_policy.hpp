@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DriftPolicy: what the controller does about each way in which a device may differ from what is desired of it. Said by a
 // scenario, obeyed by controller/control. A stale device has no choice: it is asked again, and there is an alarm.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grants: what senders and receivers of ODDL's fast plane say to each other, as values. A stream asks its receiver's arbiter
 // for light; a grant is a window of time at that receiver. oddl (reconstruction): the paper publishes no message. Never
 // sends or decides anything; agents/grant/ does. docs/oddl_fast_plane.md tells the protocol.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identities: one strong integer type for each kind of thing that has a number, so that a node never passes for a device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit on every input, in one place. Whoever refuses something prints the limit and its name.
 #pragma once
 

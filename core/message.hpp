@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages: what controller, agents and operators say to each other, as values. proto/codec is the only place that turns
 // them into bytes. Every request of a commit is idempotent and is repeated by the controller until it is answered, so a
 // network that loses, doubles, delays or reorders changes when something happens, never what.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observation: what a device was last seen to be, and how old that truth is. Made by drivers, reported by agents, compared
 // with desired and applied by controller/plan/reconcile.
 #pragma once

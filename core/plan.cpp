@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What "dark" means for a setpoint.
 #include "core/plan.hpp"
 

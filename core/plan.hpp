@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plan: a schedule lowered to timed device setpoints, and its per-agent slices. A NodePlan is absolute (everything that the
 // node's devices shall be), so that applying it twice is applying it once; `touched` says which devices go dark for it.
 #pragma once

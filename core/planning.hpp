@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order that a planning worker carries out, and its answer. A step machine never plans: it emits a PlanRequest as an
 // effect, and hears a PlanOutcome as an event. Both are immutable and journalled by value, so replay agrees.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Result<T>: a value, or an Error that a program can act on (code) and a person can act on (one sentence that names what,
 // where and the limit). Dropping a Result does not compile. Bugs are not errors: they end in LOOM_ASSERT.
 #pragma once

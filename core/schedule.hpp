@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedule: matchings with hold and guard times. A job's schedule is a list of stages; inside a stage no switch moves, so
 // agents play its timeslots by themselves; going from one stage to the next is a commit (a new revision).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step machines: step(Instant now, const Event&, EffectSink&). Controller and agents never see a loop, a socket, a bus or a
 // disk; they hear events and ask for effects. One Host (runtime/host.hpp) interprets the effects over the four seams.
 #pragma once

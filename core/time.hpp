@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instants and durations of the control plane. This header names time; it never asks what time it is:
 // only runtime/ and sim_backend/ own a clock, everybody else is handed an Instant with each event.
 #pragma once

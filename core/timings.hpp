@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every period and deadline of the controller, in one place: scenarios say them, the controller obeys them. Defaults suit a
 // loaded host with 1024 agents on loopback.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traffic as the nodes of a job saw it: collectives that have ended, and what repeats of them. Only ever a measure of demand:
 // it comes after the fact, so nothing may wait for it and no circuit is lit because one message came.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transaction: what a bus lane executes for a driver, and what came back. The narrow waist of all hardware: tape, faults and
 // simulation sit here, so the real driver runs above each of them. Bytes as well as words (CMIS writes single bytes).
 #pragma once

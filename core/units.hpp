@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Physical quantities as types, so that unlawful arithmetic does not compile: Dbm + Db is Dbm, Dbm + Dbm is an error,
 // and powers add as Milliwatt. Values are integers in the finest unit a device speaks (MHz, 0.01 dB); raw doubles stop
 // at registers and at the codec.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Driver: one device as a step machine without I/O. It never sleeps, blocks, allocates a thread or reads a clock: it is asked
 // for its next transaction and told the reply, so the same code drives real, emulated and simulated hardware.
 #pragma once

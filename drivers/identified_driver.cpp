@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One question of every answer: is it the device that the inventory names?
 #include "drivers/identified_driver.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IdentifiedDriver: a driver whose device must say a certain serial number. Until it has said it, and for as long as it says
 // another, nothing but darkness is asked of it: a plan would steer somebody else's light. It stands around the driver of any
 // model; what the device says comes from that driver's own observation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device that steers light was last seen to hold. A change takes no light from what it keeps, so a driver that finds
 // such a thing gone may not set it again: light may enter it. It says so and gives up; whoever asks for it after that, or after
 // an audit has told the loss, has seen to the light.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OperationState: what a driver that proves its writes by read-back was asked for, how it ended, and the observation that tells
 // of it. A fire goes before all else, an audit makes no failed fire good, and what was prepared changes no proof. It never
 // talks, and never decides what is read or written.

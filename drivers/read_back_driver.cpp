@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of text as frames and in sentences, and what a register device means by an exception.
 #include "drivers/read_back_driver.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReadBackDriver: what every driver shares that reads before it writes, and is settled only when its device reads back as
 // wanted. It walks the driver's table of states with one exchange outstanding at most, retries what failed, reads back a write
 // whose answer was lost, and gives up in a sentence. It knows no protocol: what is said, what an answer means and what comes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models in the order of printing, and which of them a device is of.
 #include "drivers/registry.hpp"
 

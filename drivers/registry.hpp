@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every model of device that this program drives. Adding one: its files, its sources in CMakeLists.txt and its line in
 // registry.cpp; its simulated device is listed in sim_backend/devices/registry.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Retries of one transaction, and the words for what a bus can answer.
 #include "drivers/retry_state.hpp"
 

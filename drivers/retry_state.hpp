@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RetryState: what every driver keeps of its exchanges with a device: one transaction outstanding at most, failed exchanges
 // retried after a pause, and given up aloud. It never decides what is said.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four fields between commas.
 #include "drivers/scpi_identity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who an instrument is, as `*IDN?` has it answer (IEEE 488.2 section 10.14): switches and meters of any maker alike.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # packaging/booted_root.sh ROOT: boots systemd of the Debian in ROOT, in which the packages are installed, as process 1 of namespaces
 # of its own (no device, no network but loopback, a group of processes of its own), and has it run packaging/debian/tests/units.
 # Exit codes: 0 kept, 1 broken, 77 this machine cannot do that. As root.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # packaging/build.sh FOLDER [TREE]: the packages of this tree (or of TREE, with this one's version) into FOLDER, which is emptied.
 # What they hold depends on the commit alone: the version is git's, every time is the commit's.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # packaging/check.sh FOLDER: are these packages fit to be given away? lintian has nothing to say without a reason, the manual pages
 # are sound, another path makes the same bytes, and in a clean root they are installed and make light. As root or with sudo.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # packaging/clean_root.sh FOLDER: installs the packages of FOLDER by apt into a Debian that has nothing else, and has autopkgtest
 # run packaging/debian/tests there: first light from the package. As root or with sudo; only folders of its own are changed.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a refused value is told, and what of a text may be sent.
 #include "proto/check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Check: what the decoders ask about every value that comes from outside. It keeps the first fault, with the path of the
 // field, the value and the limit, and a harmless value stands in for a refused one; it never throws and never stops anybody.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes to values and back: the arena, the limits on whole messages, the version, and the journal's records.
 #include "proto/codec.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Codec: the only place where wire types meet core types. What comes from outside is checked here, value by value, against
 // core/limits.hpp; nothing behind this line has to ask again. It never knows who is allowed to say something.
 //

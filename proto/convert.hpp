@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // to_wire and from_wire for every message that is shared between files of this room. to_wire fills an empty message that the
 // caller's arena owns; from_wire asks Check about everything that it reads. Outside proto/ nobody sees these.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the head of an envelope from its bytes by the protobuf encoding (protobuf.dev/programming-guides/encoding), without
 // building a message. The last one of several equal fields counts, as it does for protobuf: a head that named one node to the
 // transport and another one to the decoder would let a key speak for a node that it does not own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of replies, and requests, to and from their messages, by the tables of core/messages/report_fields.hpp and
 // core/messages/request_fields.hpp. Which message a row becomes is its caller's choice; the table names the message's fields
 // and their types say which values may come in: an int64 of nanoseconds is a length of time, a sint64 a difference that may be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of a tape to bytes and back.
 #include "proto/tape.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tape's entries as bytes (core/journal/tape.hpp says what they are).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Isolation certificates on the wire: with element numbers inside plans, with names inside reports.
 #include "proto/convert.hpp"
 

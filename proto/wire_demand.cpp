@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs and intents on the wire.
 #include <array>
 #include <utility>

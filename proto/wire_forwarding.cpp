@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forwarding tables on the wire, and what journals of before had in their place.
 #include <algorithm>
 #include <map>

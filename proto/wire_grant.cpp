@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of the fast plane on the wire. Whether a word is true, current or allowed is for the machines to judge.
 #include <limits>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of the journal on the wire. What a sequence of them says is core/journal_state's affair, not this file's.
 #include <memory>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The envelope and what controller and agents say to each other, on the wire: one pair of functions a word.
 #include "proto/convert.hpp"
 

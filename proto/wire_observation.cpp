@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observations on the wire.
 #include "proto/convert.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator asks and what is answered, on the wire.
 #include "proto/row_codec.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spectrum, circuits, setpoints and plans on the wire. Whether a plan is good light is verify's question, not this file's.
 #include "core/text/format_text.hpp"
 #include "proto/convert.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors, outcomes and what else stands in rows on the wire; rows themselves go by their table (proto/row_codec.hpp).
 #include "proto/row_codec.hpp"
 

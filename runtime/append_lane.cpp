@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slot for one text, and the thread that empties it.
 #include "runtime/append_lane.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Append lane: a log on disk whose writer never waits for the disk.
 #pragma once
 

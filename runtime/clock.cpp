@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernel says about its clocks. Reads only.
 #include "runtime/clock.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clocks: which clock this host's instants are read from, and whether its TAI may be trusted with a commit. The monotonic
 // clock is shared by everything under one kernel; between hosts only a synchronised TAI will do. It never sets a clock.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One look an interval.
 #include "runtime/clock_watch.hpp"
 

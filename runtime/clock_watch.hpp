@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClockWatch: looks once a second whether a clock that hosts share may still time a commit, and tells when that changes. A loop
 // on the monotonic clock has nothing to watch: one kernel's clock is always the same as itself. Loop's thread only.
 #pragma once

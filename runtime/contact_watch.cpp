@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One judge, under one lock, asked by the thread that reads and by the loop that looks.
 #include "runtime/contact_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ContactWatch: an interlock contact under watch, on a thread of its own, so that a slow bus delays nobody. What is believed of
 // the contact is core/contact's; changes are told on the loop's thread, in their order. A thread that is stuck in its bus is
 // noticed by the loop, which looks at the age of the last reading.

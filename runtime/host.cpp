@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's core: one queue of events, one machine, and what each effect means at the seams. Everything here runs on the
 // loop's thread; whatever a seam answers late finds the core closed and does nothing.
 #include "runtime/host.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host: interprets the effects of one step machine over the four seams; written once, for daemons and for the simulation.
 // It decodes what arrives, feeds events one at a time, and never calls the machine from inside the machine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane is a bounded queue and a thread.
 #include "runtime/lanes.hpp"
 

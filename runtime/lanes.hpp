@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lanes: the real RegisterSeam. One thread a bus executes its transactions one after the other, so a slow or silent device
 // delays nobody but its own bus. Buses without a lane go to a delegate, which is how a testbed mixes real and simulated.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where and how sentences are written.
 #include "runtime/log.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log: one sentence a line on stderr, through spdlog. On a terminal with time and colour; elsewhere with journald's <N>
 // priority. Never on a firing path: formatting allocates.
 #pragma once

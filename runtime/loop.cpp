@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One timerfd (absolute, CLOCK_MONOTONIC) under asio, two heaps above it.
 #include "runtime/loop.hpp"
 

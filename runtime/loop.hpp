@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AsioLoop: real time for one thread. Ordinary tasks sleep on a timerfd; exact ones sleep to 80 us before their instant and
 // spin the rest. It never runs a task on another thread, and never lets a late task overtake an earlier one.
 #pragma once

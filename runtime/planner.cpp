@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One queue, one thread.
 #include "runtime/planner.hpp"
 

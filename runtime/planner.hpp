@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planner: carries out planning orders on a thread of its own, one after the other, so that a slow solve never makes the
 // controller look dead. The answer comes back on the loop's thread. How long it took is measured, never used to decide.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // setrlimit, getrandom.
 #include "runtime/process_limits.hpp"
 

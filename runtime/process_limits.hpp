@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process of ours asks of the system when it starts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane owns what it drives.
 #include "runtime/real_buses.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of an agent process's hardware has a lane: the buses of its nodes that an inventory says where to find, and the trigger
 // lines of its host. Buses touch nothing yet; lines are opened, so that one that is not there is known before anything starts.
 #pragma once

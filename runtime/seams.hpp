@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four seams: time, messages, registers, storage. Each has a real implementation here and a simulated one in
 // sim_backend/; faults are decorators on them. Everything above is values, pure functions and step machines.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for the announcement, then one task a fault.
 #include "sim_backend/announced_faults.hpp"
 

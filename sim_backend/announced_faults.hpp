@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnnouncedFaults: a scenario's faults of the simulated devices of one process in real time, from the start of the run on,
 // which whoever runs the lab announces. The same for an agent's devices and for emulated ones, which are processes apart.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Escapes and fixed decimals.
 #include "sim_backend/json_text.hpp"
 

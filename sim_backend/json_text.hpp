@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values as JSON text, for answers that are built without a library.
 #pragma once
 

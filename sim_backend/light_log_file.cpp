@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Twenty times a second, and at the end.
 #include "sim_backend/light_log_file.hpp"
 

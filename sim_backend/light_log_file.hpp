@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightLogFile: ground truth of the simulated devices on disk, in the order of its happening; written a few times a second and
 // at the end, by a thread of its own: light waits for no disk. Loop's thread only.
 #pragma once

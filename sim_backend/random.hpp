@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random: the one generator of the simulation (xoshiro256**, Blackman and Vigna 2018, seeded by SplitMix64), with its own
 // distributions, so that a seed means the same under every compiler. It never seeds itself. One draw a statement: compilers
 // evaluate arguments in different orders.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An order is a timer.
 #include "sim_backend/sim_triggers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimTriggers: trigger lines before simulated buses. What is submitted to a line's bus is an order for an edge; the edge
 // happens by itself at its instant, a little late, and reaches the models of the line's devices. All else goes on to the buses.
 #pragma once

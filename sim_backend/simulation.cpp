@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a run: script, calm, verdict.
 #include "sim_backend/simulation.hpp"
 

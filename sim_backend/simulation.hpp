@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulation: one scenario from start to verdict, for `loom sim run` and the tests: build the world, let the script and the
 // faults happen, stop the faults, and demand that the world comes to rest where it should. It reads no clock: how long that
 // took is the caller's to measure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as JSON: the answer of `loom sim run`, and the trace that Perfetto shows.
 #include <array>
 #include <cstdio>

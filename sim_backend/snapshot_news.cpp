@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Revisions ascend in a journal, so the newest one that was read parts what is news from what is not.
 #include "sim_backend/snapshot_news.hpp"
 

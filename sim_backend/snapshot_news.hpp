@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a snapshot of the controller's journal says to a judge that has read only some of the rows which it stands for: those
 // rows again, as far as a snapshot knows of them. One that has read them all learns nothing of a plan twice.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives of an iteration, rank by rank.
 #include "sim_backend/traffic_source.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrafficSource: the training processes of a simulated run, as far as they tell of their collectives. It plays each job's true
 // traffic iteration by iteration and hands every node what its Inspector would have told; what becomes of that is the agents'
 // and the network's. It knows where a job's ranks are, as a launcher does, and nothing else of the controller.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one main() of every Catch2 test program. A test case that asserts nothing fails: what it means to try was never reached.
 // (Catch's own NoAssertions asks that of every section, also of one that only sets up what is asserted behind it.)
 #define CATCH_CONFIG_RUNNER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop that runs on the test's own thread until something is so.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests that need what this machine may not have. Such a test is skipped aloud, and CTest counts it as skipped: a test that
 // returns quietly would count as passed.
 #pragma once

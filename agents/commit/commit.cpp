@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of a commit and their answers. What they do to the devices is in commit_stages.cpp.
 #include "agents/commit/commit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commit: carries one revision over the stages of agents/revision, on the devices of this node. It answers every request,
 // and the same request with the same answer; it never moves a device before its stage, and never lights what has not settled.
 // Real-time safe from T to the first transaction (fire(), for lasers); the rest may allocate.

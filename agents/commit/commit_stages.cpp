@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a commit does to the devices, stage by stage: blank, move in the dark, light on proof.
 #include <algorithm>
 #include <string>

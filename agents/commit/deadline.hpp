@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deadlines of the agent. A timer is only what wakes it up; the deadline, compared with the time of the event, decides. So a
 // timer that fires early, twice or for something forgotten does nothing. Periods are counted from the previous deadline,
 // never from now, and sums that leave the range of an Instant stay at kNever.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A laser is readied once, a line armed once, and every one asked at one deadline.
 #include "agents/commit/edge_lighting.hpp"
 

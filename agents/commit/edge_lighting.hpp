@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EdgeLighting: lasers of a revision that an edge lights (EdgeLines): made to hold their light ready, the edge asked for ahead,
 // and asked after it whether it came. Whatever of it fails, a word lights them, and that is told.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rule a field.
 #include "agents/commit/message_check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order check: what of a controller's message no honest controller says. An agent remembers terms, revisions, numbers of orders
 // and instants; one absurd value of a faulty controller would make all later ones old (ADR 24). Pure. Darkness is never
 // refused: whoever says dark is followed, and only the number is not believed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather readiness, name the instant; or be ready, and play when told.
 #include "agents/commit/pass_barrier.hpp"
 

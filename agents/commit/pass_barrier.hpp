@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PassBarrier: when the light of a job's next iteration begins, agreed upon by its nodes alone. A node is ready when its pass
 // is over, its lasers are tuned for the first timeslot, and its training has computed: its model's compute time is over, or its
 // training process says so. Its job's leader waits for all of them and names one instant. It lights nothing itself (Timelines,

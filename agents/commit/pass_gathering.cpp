@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words in, sums out.
 #include "agents/commit/pass_gathering.hpp"
 

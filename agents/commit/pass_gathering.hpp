@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PassGathering: what a job's leader knows of its members. Who has played the present pass, who is ready for the next one, and
 // where the time of the last iterations went. It says nothing to anybody: see PassBarrier.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lawfulness of a NodePlan, and the question whether a device has to change for it.
 #include "agents/commit/plan_check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an agent refuses before anything moves: a plan that is not for this node, not complete, or not lawful for a device.
 #pragma once
 

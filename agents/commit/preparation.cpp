@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops over the units.
 #include "agents/commit/preparation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table. Rows are states, columns are words; a cell that names a state is obeyed and leads there.
 #include "agents/commit/revision.hpp"
 

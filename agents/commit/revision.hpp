@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Revision: the life of one revision on an agent as a literal table, state x word -> reaction. It knows no device and no
 // clock; agents/commit carries out what the table says. docs/life_of_an_update.md tells the same as a road.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readings against setpoints, device by device.
 #include "agents/commit/steering.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steering: what must be seen of a device that light passes before it may move. A plan says what it may hold when it is found;
 // whatever else it holds, light may meet it that nobody has taken away. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges of timeslots, by addition only.
 #include "agents/commit/timeline.hpp"
 

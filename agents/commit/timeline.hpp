@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Playback: where one device is in its timeslots: a cursor over edges whose instants are all counted from `start`, so that
 // nothing drifts however late a step is. Pure: it moves no device and sets no timer. Real-time safe but for the constructor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The edges of the timeslots, turned into setpoints.
 #include "agents/commit/timelines.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timelines: plays the timeslots of this node's devices between the commits, without the controller. Light only within
 // [guard end, hold end], and only if the device has settled by guard end; else the timeslot stays dark and is an underflow.
 #pragma once

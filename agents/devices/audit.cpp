@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round robin over the devices, and what of it is worth a message.
 #include "agents/devices/audit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Audit: reads before anything is written, then one free device after the other for ever, and reports what is seen. It never
 // writes to a device and never touches one that another activity owns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Claims: every device belongs to one activity at a time. A higher activity takes it from a lower one, never the other way,
 // so an audit cannot write into a commit and nothing can write into an interlock. Real-time safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read, set, answer.
 #include "agents/devices/device_resets.hpp"
 

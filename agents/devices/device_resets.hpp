@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DeviceResets: an operator's order to find a device anew: it is read back, then brought to its setpoint again; what
 // light passes is not moved for it. Stands below timelines and commits, which take the device away from it, and above the
 // audit. An order is obeyed once; repeated, it is answered again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pump: stage, fire, poll, reply and wake all end in Driver::step until it has nothing more to say.
 #include "agents/devices/device_units.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DeviceUnits: the devices of one agent, each with its driver, its claim, and at most one transaction outstanding. It is the
 // only place that calls stage(), fire(), poll() and step(), and the gate that no light passes while it is barred. It decides
 // nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DriverFigures: what an agent has counted and measured of its devices of one model since it started. Plain numbers that
 // DeviceUnits adds to and whoever publishes them copies; nothing is decided by them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One order outstanding a line counts: the newest.
 #include "agents/devices/edge_lines.hpp"
 

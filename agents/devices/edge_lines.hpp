@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EdgeLines: the trigger lines of one agent, each of which fires devices by an edge that is asked for ahead. It knows what was
 // asked and what the line answered; whether an edge came, only the devices' own readings prove. No edge is needed: what it did
 // not do a word over the bus does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The latch and its rules: off at once, on only by a newer order that means this latch, and by none while a contact is open.
 #include "agents/devices/interlock.hpp"
 

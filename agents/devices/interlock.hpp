@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interlock: the latch that overrides everything, fail-static included. Closed by an order of the controller, by an order at
 // the agent's own process, or by a hard-wired contact. An order of the controller is lifted by a newer one; what the agent
 // latched by itself only by a rearm that names that latch, so that no order given before it, or for another reason, can lift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row a status.
 #include "agents/devices/symptom.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which fault of the catalogue a device that gave up looks like, by what it answered last: for an alarm's evidence. A guess of
 // the name, and no more: cables and devices fail alike.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is granted, and when; what the arbiter hears is in arbiter_messages.cpp.
 #include "agents/grant/arbiter.hpp"
 

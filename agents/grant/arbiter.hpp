@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReceiverArbiter: grants the windows of one receive wavelength, oldest request first, the shortest of equals. A window is a
 // lease that ends by itself, so a lost word or a dead peer costs time and never light upon light; a restarted arbiter grants
 // nothing before every lease of its former incarnation has run out. It never sees a clock or another arbiter. oddl

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the arbiter hears of senders.
 #include <algorithm>
 #include <tuple>

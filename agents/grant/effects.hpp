@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machines of the fast plane hear and ask for. A sink of fixed size: a step of theirs never allocates, so no effect
 // here owns memory. Stands beside core/step.hpp, whose effects carry envelopes and may allocate.
 #pragma once

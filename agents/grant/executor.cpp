@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Triggers of the table as setpoints of the lasers.
 #include "agents/grant/executor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The offload seam of the fast plane. A GrantExecutor holds a node's GrantMap, takes rows and carries out their triggers: tune,
 // light, dark. An FPGA or a NIC beside the laser is one more implementation; SoftwareExecutor does it through the laser's
 // driver, on the agent's loop. It never lights outside a row and never decides who sends.

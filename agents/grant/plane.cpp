@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Machines, executor and peers joined; every loop here has a bound.
 #include "agents/grant/plane.hpp"
 

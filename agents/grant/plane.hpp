@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrantPlane: the fast plane of one node, as its agent runs it: StreamSender, ReceiverArbiter and GrantExecutor of the light
 // that was laid last. It offers the streams that the plan names, speaks with its peers, and needs no controller for any of it.
 // It begins and ends with the light of a commit, never lights anything without a grant, and decides for its own receiver only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The literal tables of the fast plane: what a request is to an arbiter, and what a grant is to a sender. They know no
 // clock and no queue; arbiter and sender carry out what they say. docs/oddl_fast_plane.md prints the same tables.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sender's queues, requests and rows; what it hears of arbiters is in sender_grants.cpp.
 #include "agents/grant/sender.hpp"
 

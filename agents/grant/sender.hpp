@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StreamSender: the transmitting half of ODDL's fast plane at one node. A virtual output queue per destination, whose head
 // asks its receiver's arbiter; at most k grants at an instant are accepted, each becomes a row of the grant table. It never
 // lights without a standing grant, never decides for a receiver, and never asks what time it is. oddl (reconstruction).

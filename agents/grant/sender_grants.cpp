@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sender hears of arbiters, and its answers.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The triggers of the rows.
 #include "agents/grant/table.hpp"
 

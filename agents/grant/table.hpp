@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrantTable: the rows that the transmitters of one node carry out by themselves, and the executor in software. A NIC or an
 // FPGA takes the same rows: this is the offload seam. It never lights outside a row and never decides who sends.
 #pragma once

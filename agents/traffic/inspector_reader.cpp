@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines out of bytes, records out of lines.
 #include "agents/traffic/inspector_reader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InspectorReader: dumps of NCCL's Inspector plugin, read as they grow: JSON, one object a line, a file a process. Handed bytes
 // of files, never a file. Half a line waits for its other half; a line that cannot be read is counted, named and skipped;
 // nothing in a file crashes it, and what it keeps is bounded (core/limits.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the newest elements agree with those one period earlier, for every period at once.
 #include "agents/traffic/period.hpp"
 

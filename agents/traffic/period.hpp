@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Period: where a sequence that repeats begins again. Iterations of a training job are not reported, only their collectives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeping, folding, forgetting.
 #include "agents/traffic/traffic_folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrafficFolder: what a node's training processes tell, folded into what repeats: communicator by communicator, because their
 // records come in no common order. A step machine without effects; it is handed the time. What it needs before it believes a
 // communicator: two whole periods without a gap, that it was known for as long as a silent one is remembered (else a change of

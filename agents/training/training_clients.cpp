@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines to words and back.
 #include "agents/training/training_clients.hpp"
 

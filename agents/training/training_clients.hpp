@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrainingClients: the training processes of one node, and what they and its agent tell each other, as lines of JSON
 // (docs/training_processes.md). Each process counts its iterations by itself; the node counts how often all of them wanted
 // light. It knows no socket.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrainingPace: how far the training process of a node is, by its own count: which iteration it wants light for, and which one
 // has it. What it says again, or of the wrong iteration, changes nothing.
 #pragma once

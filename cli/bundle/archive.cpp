@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libarchive both ways. Only gzip and tar are switched on: other filters may start programs.
 #include "cli/bundle/archive.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The archive that a run bundle is: gzip around tar, regular files alone, every name below the archive's own root. What
 // strangers wrote is refused before any of it touches the disk: reading gives bytes in memory, never files.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers, runs, writes; reads, checks, runs again, compares.
 #include "cli/bundle/bundle.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom bundle create, loom bundle verify: a run with all that it read and all that came out, for another machine to repeat.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON as trees, CSV as cells, the rest as lines of words and numbers.
 #include "cli/bundle/compare.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two runs of one command, number by number: what was recorded against what comes out now. Nothing is rounded; what is left out
 // is left out by a rule (manifest.hpp) and counted.
 #pragma once

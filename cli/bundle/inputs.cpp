@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments that are paths, looked up on disk.
 #include "cli/bundle/inputs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files a command line reads: those that it names, and those that these name in turn.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To JSON and back.
 #include "cli/bundle/manifest.hpp"
 

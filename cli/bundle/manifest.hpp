@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run bundle says of itself: manifest.json (docs/bundles.md).
 #pragma once
 

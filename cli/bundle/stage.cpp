@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // posix_spawn in a folder of its own.
 #include "cli/bundle/stage.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a bundled command runs: a folder of its own, with the bundled inputs and nothing else, so that a run which comes out is
 // one that the bundle is enough for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people plug, written by the reader's own room, so that it is read again as it was written.
 #include "cli/catalogue/cabling.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom fabric cabling: the cables that a fabric is plugged with, as CSV.
 #pragma once
 

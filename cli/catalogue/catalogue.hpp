@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom workload and loom fabric: what there is to be named on a command line, and what each may be told.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads no more of a file than says what it is: whether it is sound is `loom config check`.
 #include "cli/catalogue/shipped.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration files that come with the programs: those of the tree one works in, else those that were installed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places to ask come from the command line, or are the serial lines by their names that stay (/dev/serial/by-id).
 #include "cli/discover/discover.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom device discover: who answers on the buses of this host, by the drivers' own reading, and which device of a scenario that
 // is by its serial number.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registry of drivers as rows.
 #include "cli/discover/models.hpp"
 

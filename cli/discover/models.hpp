@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom device models: every model that there is a driver for, and the keys of each one's profile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric of one element a role, its driver, and the bus: the same code as in an agent, on this thread.
 #include "cli/discover/probe.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probing a place of a bus: each model's own driver reads it, as an audit would, and says what answers there. Nothing is set,
 // nothing is written that moves light. Blocks for a second or two a model where nobody answers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edits, their judgement, their words.
 #include "cli/keys/change.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A changed keyring, as the keys commands make one: tried on a copy, written under the file's lock, told with what became of
 // it.
 #pragma once

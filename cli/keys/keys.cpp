@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is let in: shown, added to, taken from.
 #include "cli/keys/keys.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom keys list|grant|revoke|rotate|bundle: who may come in, and as what. The keyring file is changed; the daemons that watch
 // it take the change over, and these commands wait until the controller says so. Without a controller it is in force at the
 // next start.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A new pair in the place of an old one: let in, put in place, and the old one revoked, in this order. Interrupted between any
 // two of them it is run again.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks again and again, briefly.
 #include "cli/keys/wait.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting until a changed keyring is in force: the controller's status carries the digest of the one that it goes by.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who speaks for whom, and who shares a place.
 #include "cli/lab/emulators.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which devices of a lab are emulated, and by which emulator: whatever an inventory has at a TCP port of 127.0.0.1 or ::1, and
 // pluggable modules whose file is outside of /sys, where a kernel driver would show it. Which emulator speaks for a model says
 // sim_backend/devices/registry.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // openat and its kin, so that a folder that is swapped for another one in between changes nothing.
 #include "cli/lab/folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A state folder as the lab commands may use it: looked at before anything in it is touched, locked while it is changed, and
 // changed only where its manifest says that a lab made what is there. Every name is opened below the folder itself, and no
 // symbolic link is followed.

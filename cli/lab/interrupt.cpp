@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // signalfd and a thread.
 #include "cli/lab/interrupt.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ctrl-C of a command that has started processes. SIGINT, SIGTERM and SIGHUP are taken by a thread that waits for nothing else,
 // so no handler runs in the middle of anything: the command's own loops see a flag and end what they started. If they are busy
 // and do not look, the thread ends it; a second signal ends it at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting and stopping a lab's processes, within what its manifest allows.
 #include "cli/lab/lab.hpp"
 

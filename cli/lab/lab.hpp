@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lab: controller, agent processes and emulators of one scenario, started, used and stopped together. In its state folder it
 // touches nothing but what the folder's manifest names (lab_manifest.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON with a magic word and a version; whatever is not exactly as written by to_text() is refused.
 #include "cli/lab/manifest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manifest of a lab: what `loom` made in a state folder and which processes it started there. Whatever is not named in it
 // is somebody else's: `loom` deletes no other file, and ends no other process. As text it is STATE/lab.json; where that lies
 // on disk, and who may change it when, is LabFolder's (lab_folder.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rule after the other.
 #include "cli/lab/policy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a new lab may do with what an earlier one left in its state folder: go on from its journals, forget them, or neither
 // unasked. A pure decision, so that every case has a test.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fork, exec, pidfds, and what /proc says of a process.
 #include "cli/lab/processes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lab's processes: started with their output in a log, noted in the manifest before their program runs, and ended only while
 // number, start, boot and program agree with what was noted. Signals go through a pidfd, so that a number which is given to
 // another process in between never reaches that one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One process of a running lab stopped and started again, and what runs at all.
 #include <algorithm>
 #include <chrono>

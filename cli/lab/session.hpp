@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A running lab as the commands see it, and what is done with its jobs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders of processes out of a scenario, and patience.
 #include "cli/lab/start.hpp"
 

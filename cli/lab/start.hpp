@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starting a lab's processes, one by one or all of them, and waiting until they are what they shall be. Each is noted in the
 // folder's manifest before its program runs.
 #pragma once

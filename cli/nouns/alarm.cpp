@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom alarm list|ack.
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"

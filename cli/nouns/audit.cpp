@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the records come from, which of them are wanted.
 #include "cli/nouns/audit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom audit: who asked what, when, and what was answered. Asks the controller; where none answers, its journal is read.
 #pragma once
 

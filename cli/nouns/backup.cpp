@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom backup: consistent copies of a state folder's journals, whether or not their daemons run. One copy a journal, each
 // proven before it gets its name.
 #include <cstdio>

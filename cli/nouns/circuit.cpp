@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom circuit list|show|explain.
 #include <algorithm>
 #include <cstdio>

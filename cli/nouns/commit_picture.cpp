@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Revisions as lanes: where each spends its time between its plan and its light.
 #include <array>
 #include <utility>

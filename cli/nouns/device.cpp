@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom device list|show|set|reset, and what needs no controller: models, discover.
 #include <array>
 #include <cstdio>

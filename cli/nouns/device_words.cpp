@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One function a role.
 #include "cli/nouns/device_words.hpp"
 

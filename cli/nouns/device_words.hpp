@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `device set D key=value...`: what a person writes of a setpoint. Starts from what the device shall be now, so that one key
 // changes one thing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom job list|show|env|run|submit|change|resize|cancel.
 #include "cli/nouns/job.hpp"
 

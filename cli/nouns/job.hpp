@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `loom job submit` and `loom job run` have in common: a job as it is written on a command line, asked for and followed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Submit, wait, start, stand by, cancel.
 #include "cli/nouns/job_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom lasers off|rearm|status: darkness by the controller first, for as long as anybody would wait in the dark; then by
 // everybody at once. Exit codes: 0 ordered by the controller, or every agent has proven its lasers dark; 4 some have not; 5
 // none has answered.

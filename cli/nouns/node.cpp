@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom node list|show|drain|undrain|maintenance.
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nouns of a running controller, each in a file of its own with its verbs, options, help and tables. A kind of row that can
 // be listed and has no noun here gets `list` and `show` by itself (add_other_lists).
 #pragma once

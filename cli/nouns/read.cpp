@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ask, print.
 #include "cli/nouns/read.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading: rows of the controller, listed or one of them, as a table or JSON.
 #pragma once
 

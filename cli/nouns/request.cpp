@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ask, print, follow.
 #include "cli/nouns/request.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests that change something on a running controller: what the controller answered is printed, and with --wait the revision
 // that carries it out is followed.
 #pragma once

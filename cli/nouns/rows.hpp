@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows and reports as people read them. What has a form of its own is printed by its noun's file; every other kind of row by
 // its field table (cli/render/columns.hpp). JSON: cli/render/json.hpp.
 #pragma once

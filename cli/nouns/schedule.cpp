@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom schedule show|history|diff|apply|confirm|rollback, and loom wait: revisions and the light that they bring.
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of a schedule file and their ranges.
 #include "cli/nouns/schedule_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom status: the controller in a dozen lines.
 #include "cli/command_line.hpp"
 #include "cli/nouns/nouns.hpp"

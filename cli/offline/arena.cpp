@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes entries, plays them, lays the rows side by side.
 #include "cli/offline/arena.hpp"
 

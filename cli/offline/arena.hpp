@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom arena: one job on many fabrics, as a table, JSON and a drawing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows to bars.
 #include "cli/offline/arena_pictures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena's rows as pictures: bars, lanes of one node, and the caption that says what they assume. Reads rows and decides
 // nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Studies fabric after fabric, lays the rows side by side.
 #include "cli/offline/cluster.hpp"
 

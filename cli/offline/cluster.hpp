@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom arena --cluster: many jobs on one cluster, fabric by fabric, as a table, JSON and CSV.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom config check|list|keys: every error of every file, and every key that files may have.
 #include <cstdio>
 

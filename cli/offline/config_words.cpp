@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asked of the zoo, the registry of schedulers and the arena.
 #include "cli/offline/config_words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of scenarios that the controller's rooms own, for `loom config check`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference first, then everybody by its bill.
 #include "cli/offline/costs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fabrics of a comparison cost by a price list, and the rates that equal sums buy: `--prices` and `--equal-cost`.
 #pragma once
 

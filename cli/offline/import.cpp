@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom import: a trace in a few lines.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands that need no controller: pure functions on files and numbers. (loom plan: cli/plan/plan.hpp)
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words to values.
 #include "cli/offline/play_inputs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What predict and arena are told on the command line, read: the job's task graph, a rate, and settings of fabrics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom predict: one training iteration on one fabric.
 #include <cstdio>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom sim replay: a live session again, from its tape.
 #include <chrono>
 #include <cstdio>

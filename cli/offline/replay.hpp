@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom sim replay: a recorded controller once more.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of figures.
 #include "cli/offline/reproduce.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom reproduce: published figures beside ours.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom sim run|replay|soak|kill-points: the whole system in virtual time.
 #include <chrono>
 #include <cstdio>

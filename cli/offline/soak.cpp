@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings go to stderr as they come; the summary is the answer.
 #include "cli/offline/soak.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Soak: the simulation under faults, seed after seed, and the kill points of a change. What is found is printed with the
 // command that finds it again.
 #pragma once

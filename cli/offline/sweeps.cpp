@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which targets have sweeps, and how one is printed and drawn.
 #include "cli/offline/sweeps.hpp"
 

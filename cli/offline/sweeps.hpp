@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sweeps of published figures: a table of each, and a drawing.
 #pragma once
 

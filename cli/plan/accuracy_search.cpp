@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings to a profile and a table; candidates to light.
 #include "cli/plan/accuracy_search.hpp"
 

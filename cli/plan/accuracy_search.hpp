@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom plan --search on SiP-ML's fabrics: how many groups of how many GPUs reach accuracy first, each candidate partitioned and
 // placed; the best of them planned in light, and the one that is then predicted to be the first is the answer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines to rows.
 #include "cli/plan/accuracy_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time-to-accuracy tables: how many iterations a global batch needs until the model is as good as is wanted.
 #pragma once
 

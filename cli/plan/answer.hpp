@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every way of planning answers, and how it is printed: the same rows, keys and sentences whoever planned.
 #pragma once
 

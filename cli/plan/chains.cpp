@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chains side by side: whoever is free takes the next one, and all meet again a few times a second.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words to jobs, a fabric and an algorithm.
 #include "cli/plan/inputs.hpp"
 

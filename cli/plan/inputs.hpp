@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `loom plan` is told on the command line, read and judged before anybody plans: jobs that can be planned for, a fabric
 // from a file or a template, an algorithm that exists.
 #pragma once

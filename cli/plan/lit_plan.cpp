@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intent to verified plan, and plan to answer.
 #include "cli/plan/lit_plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan of jobs on a fabric, made by the pure planner: scheduled, lowered and verified, and what is said, drawn and written of
 // it. Jobs come from workloads as they are named, or from a search, which also says what is lit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strategy to job, topology to links.
 #include "cli/plan/lit_search.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a search found, for others: the strategy as a job that can be submitted and as a task graph for TopoOpt's simulators,
 // and its topology in light on a fabric.
 #pragma once

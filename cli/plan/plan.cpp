@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads, plans, answers. Two ways of planning give the same answer: the road (a Schedule, lowered and verified), and TopoOpt's
 // finder by itself where no fabric is named.
 #include "cli/plan/plan.hpp"

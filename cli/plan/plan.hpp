@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom plan: one schedule made offline by the pure planner, with what it is worth, why it is so and what it looks like; and
 // TopoOpt's search for a strategy and a topology together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows, and how they are written.
 #include "cli/plan/plan_tables.hpp"
 

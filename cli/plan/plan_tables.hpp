@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plan lights as tables for other programs: a row a circuit, a row a forwarded pair, a row a wire of a patch panel or a
 // circuit switch. CSV with a header, or the same rows as one JSON array where the file's name ends in .json.
 #pragma once

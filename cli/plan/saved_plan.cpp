@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON out; circuits back in, pinned, through the planner itself.
 #include "cli/plan/saved_plan.hpp"
 

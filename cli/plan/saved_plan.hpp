@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan's circuits on disk: what `loom plan -o` writes, `loom schedule apply` takes and `loom plan --base` plans against.
 // The same circuits as `loom schedule show --json` prints, and which node is which rank of a job.
 #pragma once

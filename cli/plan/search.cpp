@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command: chains until done, told to stop or out of time, and what came of it.
 #include "cli/plan/search.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom plan --search: TopoOpt's alternating optimisation in parallel chains, with live progress, a deadline, interruption, and
 // a file to go on from. Chain k has seed + k, and the best is chosen by value and then by index, so that nothing depends on how
 // many threads there are.

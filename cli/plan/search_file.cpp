@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields, and back.
 #include "cli/plan/search_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A search on disk: JSON, whole or refused. A file of another kind, model, measurement or version says which it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words to a problem.
 #include "cli/plan/search_inputs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `loom plan --search` is told, read and judged before anybody searches: a model with its times, the finder's switches, a
 // fabric where the result shall be lit, and a saved search that the command line must not contradict.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alarms in words.
 #include "cli/reference/pages.hpp"
 

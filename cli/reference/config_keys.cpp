@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Probes to the readers; what they say of an unknown key, with the meanings beside it.
 #include "cli/reference/config_keys.hpp"
 

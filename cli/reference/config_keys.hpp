@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every key of every configuration file. Which keys a map has, of what type, in which range and with which default is asked of
 // the readers themselves, which say it beside a key that they do not know; what a key means is written here, once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the keys of fabric files mean: templates, and lists of elements. Parameters of templates are their architectures' own.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Topics, groups, and the tree of commands as text.
 #include "cli/reference/help.hpp"
 

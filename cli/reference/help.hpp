@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom help: commands and their help, and the tables that hold for all commands. What --help and the pages of docs/reference
 // say is made here from the tree of commands.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the tables that docs/reference is made of.
 #include "cli/reference/loom_page.hpp"
 

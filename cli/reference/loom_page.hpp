@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manual page of loom, as far as its commands and options do not say it: exit codes and variables are those of loom help.
 #pragma once
 

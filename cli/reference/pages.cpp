@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of the programs as pages.
 #include "cli/reference/pages.hpp"
 

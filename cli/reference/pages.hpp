@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The topics of loom help, and the pages of docs/reference: the same tables, for a terminal or as Markdown. A page is made from
 // what the programs use themselves, never from a second list.
 #pragma once

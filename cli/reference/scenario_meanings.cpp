@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the keys of scenarios, fault files and inventories mean.
 #include "cli/reference/config_keys.hpp"
 #include "core/text/format_text.hpp"

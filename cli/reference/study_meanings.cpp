@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the keys of fault files, inventories, calibrations, models, clusters and prices mean.
 #include "cli/reference/config_keys.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two spaces a level, a line at the end.
 #include "cli/render/answer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An answer of --json: one object with `api_version`, on stdout.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bars, one a row.
 #include "cli/render/bar_plot.hpp"
 

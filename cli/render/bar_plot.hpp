@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawings of bars for papers and slides. Values in, a drawing out; nothing is measured or decided here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of numbers, short.
 #include "cli/render/columns.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows as tables: a column is a header and what of a row stands in it. A row without columns of its own is printed by its field
 // table (core/messages/report_fields.hpp), so that a new kind of row can be listed before anybody has given it a form.
 #pragma once

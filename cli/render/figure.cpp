@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // librsvg reads the SVG, cairo writes the PDF.
 #include "cli/render/figure.hpp"
 

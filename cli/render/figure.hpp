@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drawing as files: SVG as it is drawn, or the same drawing as PDF; beside it the CSV behind it, and its caption as text
 // where that is not drawn.
 #pragma once

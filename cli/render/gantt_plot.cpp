@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One path a series of each lane.
 #include "cli/render/gantt_plot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawings of lanes over one scale of time: what somebody does from when to when. Values in, a drawing out.
 #pragma once
 

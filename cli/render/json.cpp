@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has no table, or other words than its table's.
 #include "cli/render/json.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values as JSON: an answer is one object with `api_version`; keys are snake_case, numbers are numbers, durations say their
 // unit in the key. A row becomes an object by its table (core/messages/report_fields.hpp); what a table cannot say stands here
 // by hand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes, band, lines; each name at the end of its line.
 #include "cli/render/line_plot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVG drawings of sweeps: lines over a few given places, and a band of what was published. Values in, text out.
 #pragma once
 

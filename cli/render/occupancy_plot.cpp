@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of cells as rectangles of one path a colour, so that 1024 nodes stay a file that a browser opens.
 #include "cli/render/occupancy_plot.hpp"
 

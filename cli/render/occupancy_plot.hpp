@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A map of who holds the wavelengths of rings: a column a segment between neighbouring nodes, a row a wavelength of one
 // direction of one ring. Values in, a drawing out.
 #pragma once

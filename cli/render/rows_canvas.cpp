@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rectangles, row by row.
 #include "cli/render/rows_canvas.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What bars and lanes share: rows with a label on the left, one scale from left to right, a legend above.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes and elements as text.
 #include "cli/render/svg.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bits of SVG 1.1 that every drawing needs: numbers, text, colours, steps of an axis. No script, no style sheet, so that every
 // viewer and LaTeX reads it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables, durations and progress for people.
 #include "cli/render/term.hpp"
 

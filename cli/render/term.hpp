@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a person sees: tables, durations, colour only where a terminal wants it, progress bars on stderr. Data goes to stdout,
 // words to stderr.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circles: node 0 at the top, clockwise.
 #include "cli/render/topology_plot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVG drawings of who is joined to whom: nodes on a circle with chords, and rings of fibre with the wavelengths that are lit on
 // each segment. Values in, a drawing out, as cli/render/bar_plot.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every architecture that this program knows, in the order of printing. Adding one: its folder, its sources in CMakeLists.txt
 // and its line in registry.cpp. Mains hand these on; core, agents, plan and control name none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays one entry and reads off what people ask for.
 #include "controller/arena/arena.hpp"
 

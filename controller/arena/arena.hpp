@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena: one job on many fabrics, each played by the predictor, side by side. Pure but for the caller's clock: who wants to
 // know how long a topology took to choose measures it himself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One entry for each architecture that can be compared, by the registry.
 #include "controller/arena/entries.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of the arena by name: every architecture of the registry that can be compared, made for one job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and a longest path.
 #include "controller/arena/lower_bound.hpp"
 

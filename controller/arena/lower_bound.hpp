@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What no network of a given rate beats: printed beside every prediction.
 #pragma once
 

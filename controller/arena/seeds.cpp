@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries made anew for each seed, since a topology may hang on it too.
 #include "controller/arena/seeds.hpp"
 

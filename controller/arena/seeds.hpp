@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One fabric under several seeds of what it leaves to chance (hashes of flows, random graphs, ties): mean, confidence interval
 // and the run in the middle. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hellos first: nobody else is listened to before.
 #include "controller/control/agent_messages.hpp"
 

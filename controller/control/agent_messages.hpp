@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AgentMessages: what agents say: who speaks for whom, what of it is believed, and for which part it is. It keeps where
 // processes listen, and how many hellos may raise the controller's numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hello, heartbeat, silence, alarms, observations, laser latches.
 #include "controller/control/agent_sessions.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AgentSessions: every agent as seen from the controller: is it there, what did it say of itself, what did its devices read
 // last, and are its lasers latched as ordered. It speaks to agents and keeps what they say of themselves; it does not judge
 // devices, and plans nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records, rations, sums.
 #include "controller/control/audit_trail.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AuditTrail: who asked what, when, and what was answered, as records of the journal. An order's record goes into the journal
 // before what it changes and so is durable when it is answered; what changes nothing (a dry run, a refusal) is recorded without
 // anybody waiting for it. Questions are summed. No key can fill the trail: records that nothing durable goes with are rationed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One alarm, and whoever waited goes on.
 #include "controller/control/clock_guard.hpp"
 

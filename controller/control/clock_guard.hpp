@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClockGuard: what becomes of the controller when its host's clock is lost, and when it is back. What is lit stays so, darkness
 // can be ordered, and no commit begins meanwhile.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which event is whose, and what is durable before what.
 #include "controller/control/controller.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Controller: the step machine that turns intent into light. It owns the parts, gives each event to the part that it is for,
 // and lets happen what waited for the journal; everything else the parts do. docs/life_of_an_update.md is its story.
 #pragma once

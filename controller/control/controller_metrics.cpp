@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and meanings of the controller's metrics.
 #include "controller/control/controller_metrics.hpp"
 

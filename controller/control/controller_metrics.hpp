@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the controller counts and measures, as metrics (docs/metrics.md). The numbers are those of its status: copied from the
 // same report that `loom status` prints, so the two never disagree.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The newest reading of each device stands.
 #include "controller/control/device_readings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DeviceReadings: what each device read last, in this incarnation of its agent, and since when that can say something of its
 // light. It judges nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ControllerFacts: what every part may read and only the Controller sets (AgentMessages the term that an agent has seen): the
 // fabric, the timings, under which term and clock it speaks, and the time of the event in hand. It decides nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows, acts, limits.
 #include "controller/control/journal_queue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JournalQueue: what is durable before what. A row goes out as an Append effect together with the act that waits for it; acts
 // become due in order, once the journal says that their row is durable. It also knows what the journal says with all these
 // rows, which is what a snapshot of it has to say, and whether the journal takes rows at all. It does not know what an act

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloomd: the controller over real time, ZeroMQ and SQLite. Wires the step machine to the seams and does nothing else.
 #include <signal.h>
 

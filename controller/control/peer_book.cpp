@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One list, and its digest.
 #include "controller/control/peer_book.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PeerBook: where the processes that host agents listen for each other, as each has said in its hello. One key is one process.
 // It passes addresses on and believes nothing of them: whoever dials has the other's key pinned.
 #pragma once

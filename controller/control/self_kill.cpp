@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting kill points, and a sentence for the one that was reached.
 #include "controller/control/self_kill.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SelfKill: a testing aid of lightloomd (--kill-self-at). Wraps the controller's step and ends the process at one kill point,
 // counted as the simulation counts them (sim_backend/world/world_crash.cpp). It changes nothing before that point; the machine
 // does not know of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The session's transition table.
 #include "controller/control/session.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session: one agent as seen from the controller: is it there, since when silent, what did it last say of itself. A literal
 // transition table; never sends anything itself, it only says which action the controller owes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All, or what runs and then one after the other.
 #include "controller/plan/admission.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Admission: which jobs a plan is made of. What runs is planned first and keeps its light; a job that comes is given other
 // places before it is refused, and where jobs may be left out, only the one that cannot be had is. Pure; it plans nothing
 // itself, it asks for attempts.

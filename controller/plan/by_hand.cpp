@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pins, overrides and maintenance.
 #include "controller/plan/by_hand.hpp"
 

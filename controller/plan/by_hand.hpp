@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator decides instead of the planner: schedules of jobs that are pinned, setpoints that are given by hand, nodes
 // that must not be touched. Applied around scheduling and lowering; verify judges the result like any other plan.
 #pragma once

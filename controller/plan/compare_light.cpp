@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two predictions of the same demand.
 #include "controller/plan/compare_light.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an iteration takes over planned light; and is a new plan worth its dark time? One iteration of a job over the light that
 // it has and over the light that is planned, by the same prediction. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path finder prefers the plan's own positions, so on a plan that carries the circuit it finds the way that is set.
 #include "controller/plan/explain.hpp"
 

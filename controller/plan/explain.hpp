@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Explain: the way of one circuit through the fabric as a plan sets it, with the power that is expected behind every element.
 // For people; verify decides with its own tracer.
 #pragma once

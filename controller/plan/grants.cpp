@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Worst cases of the fabric, summed once.
 #include "controller/plan/grants.hpp"
 

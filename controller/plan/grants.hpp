@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs under grants in a plan: what each node may do (its GrantMap), the wavelength sets of its lasers, and what routing their
 // light anew means. Pure; it decides no grant, agents/grant does. oddl (reconstruction).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timelines of transmitters, paths, then every device of every node, and what differs from the base.
 #include "controller/plan/lower.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lower: a schedule's desired stages become absolute setpoints of every device of the fabric, and the difference to the base
 // plan becomes what is touched. Knows nothing of any one architecture: paths are found on the fabric's graph.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two searches a circuit.
 #include "controller/plan/needed_devices.hpp"
 

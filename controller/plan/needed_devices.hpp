@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NeededDevices: which of the devices that follow no order a circuit cannot do without. Ways are tried twice: as if everything
 // followed orders, and with what does not held as it is; and no new light may come where light is that nobody can put out.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages of planning in their order.
 #include "controller/plan/pipeline.hpp"
 

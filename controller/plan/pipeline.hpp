@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planning worker's whole job: intent -> demand -> schedule -> plan -> verified plan. Pure: the same request gives the same
 // result, so replay agrees. It never touches the base plan's light where nothing about it changed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts.
 #include "controller/plan/plan_summary.hpp"
 

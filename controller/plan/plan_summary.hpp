@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A finished plan in the numbers that an operator compares plans by: how good, how near the bound, how much light it moves,
 // and what may be said of isolation. Reads a PlanResult and judges nothing; verify did.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What devices may hold, and whose light that may meet.
 #include "controller/plan/steering.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steering: makes a plan that is about to be committed fit for a fabric that is not quite as confirmed. It says what each
 // device that moves may hold when it is found, and takes along the light that may meet what differs of it: whoever owns that
 // light has to prove it dark before anything moves. Pure.

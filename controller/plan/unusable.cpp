@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wanted, which of it needs what follows no order, and what the plan says instead.
 #include "controller/plan/unusable.hpp"
 

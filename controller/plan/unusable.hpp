@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unusable devices in a plan: what needs one is left out, what passes one as it is may stay, light that nobody can put out
 // stays in the plan as the occupied place that it is, and the device's agent is asked nothing about it. Pure; which devices are
 // unusable, and when they are of use again, is observed by the controller.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Closed forms and the ring's recurrence.
 #include "controller/predict/collective_time.hpp"
 

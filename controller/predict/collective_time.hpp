@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long one collective takes: closed forms where all links are alike, a dependency recurrence where every link has a rate
 // and latency of its own. The two agree where both apply. Nanoseconds as doubles: chunks are fractions of bytes here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circuits and routes into the engine's network, light windows into networks one after the other.
 #include "controller/predict/forwarded_light.hpp"
 

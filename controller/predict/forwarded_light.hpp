@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prediction and replay over a direct-connect topology in which servers forward (TopoOpt): circuits become links between ranks,
 // the schedule's forwarding table their paths, and the engine plays one iteration on them. A fluid: a server passes bytes on
 // while they come in, so a way of several links moves at the rate of its slowest, and what a link carries of everybody shares

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A list of streams, and when who is free.
 #include "controller/predict/granted_light.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The light of one iteration under grants, as it would be if streams rotated over their receivers and every laser and every
 // word took its worst time. An estimate: who is granted first is decided while it runs (agents/grant).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readiness, stalls and ranks that are busy.
 #include "controller/predict/iteration_clock.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One training iteration's clock: compute runs on, collectives start when their data is ready and their ranks are free, and
 // compute stalls where it needs what has not come. Symmetric ranks: all of them stall alike.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indexing of light.
 #include "controller/predict/light_windows.hpp"
 

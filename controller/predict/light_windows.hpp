@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A LightTimeline indexed by pair, in nanoseconds from a chosen origin, and how bytes get through its windows: a transfer
 // waits in the dark, and goes on in the next window with what is left.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sweep over the ends of all intervals.
 #include "controller/predict/node_lane.hpp"
 

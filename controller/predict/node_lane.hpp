@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one node does during an iteration, instant by instant: read off a play, never guessed. For Gantt charts and for where an
 // iteration's time goes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trace Event Format, "JSON Object Format": traceEvents of phase X (complete) and M (names).
 #include "controller/predict/perfetto_trace.hpp"
 

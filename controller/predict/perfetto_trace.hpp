@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A played iteration in the trace event format that ui.perfetto.dev and chrome://tracing open.
 #pragma once
 

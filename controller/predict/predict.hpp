@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predict: a job's iteration time over a schedule, whose stages and timeslots are played as agents would play them; the
 // engine's front door is predict_graph.hpp. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engine times to a Prediction.
 #include "controller/predict/predict_graph.hpp"
 

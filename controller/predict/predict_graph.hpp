@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The front door of the engine: a task graph's one iteration on a network, as a Prediction like that of a JobSpec.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prediction from an actual schedule: its stages become light as every device's worst case would make it, and the job is
 // replayed over that light. A run whose devices do no worse than promised is never slower.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Printing of predictions.
 #include "controller/predict/prediction_text.hpp"
 

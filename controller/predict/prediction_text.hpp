@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions and replays for people (tables) and for programs (JSON; its keys are fixed: docs/json.md).
 #pragma once
 

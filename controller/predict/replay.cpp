@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers over windows of light: rings by recurrence, chains as pipelines, direct transfers pair by pair.
 #include "controller/predict/replay.hpp"
 

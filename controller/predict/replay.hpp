@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay: a job's bytes sent only over light that really was there. The judge of a run: where predict says what a schedule
 // would give, replay says what the devices gave. Never sees a plan; only who reached whom, when, at which rate.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records by name, and the nearest name for a mistyped one.
 #include "controller/schedule/architecture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Architecture: all that the house knows of one kind of fabric, as one record. Whoever plans, admits or compares asks the
 // record and never a name; the records are in controller/architectures, one folder each, and the mains hand them over.
 // A scheduler turns a demand into matchings with hold and guard times; it is a pure function, so the same request gives the

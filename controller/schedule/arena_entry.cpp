@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of an entry, each within its range.
 #include "controller/schedule/arena_entry.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An entry of the arena: one fabric made for one job. A network, the circuits or rings that the fabric's own algorithm chooses
 // from the job's task graph, and how it changes while the job runs. It plays nothing; controller/predict does.
 #pragma once

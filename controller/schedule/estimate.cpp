@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intent -> Demand.
 #include "controller/schedule/estimate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimate: what the placed jobs of an intent want moved. A job's demand is what its spec declares, or what
 // was measured of it once its light has followed that.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LEMON behind its door; compiled as C++17 (it calls members of std::allocator that C++20 removed).
 #include "controller/schedule/general_matching.hpp"
 

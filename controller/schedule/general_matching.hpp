@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maximum-weight matching in a general graph, exact (Edmonds), with its proof. The only door to LEMON (ADR 0014): LEMON 1.3.1
 // needs C++17, so this header keeps to it and names no type of core. Pure; the same input gives the same matching.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placement, schedule and prediction of one job, with nobody else there.
 #include "controller/schedule/job_alone.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job alone on a fabric: planned by the fabric's own scheduler and predicted from that schedule, as a lab's report predicts
 // what is lit. What the arena, `loom predict` and `loom plan` say of a fabric that can be lit comes from here.
 #pragma once

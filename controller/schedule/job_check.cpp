@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Union of ranks that exchange bytes, and bytes a parameter.
 #include "controller/schedule/job_check.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether there is anything to plan for a job, before anybody tries: one sentence that names what is wrong with the request and
 // the nearest one that is not. Knows no fabric.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds, added up.
 #include "controller/schedule/pair_bytes.hpp"
 

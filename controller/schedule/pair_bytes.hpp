@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a task graph moves between pairs of nodes in one iteration, its collectives spelled out as they are carried.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bottleneck by binary search over the finitely many z that matter; edge colouring by alternating paths.
 #include "controller/schedule/permutations.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circuits over parallel switches (docs/systems/sipml.md#circuits-over-switches): how many each pair gets so that the
 // worst-served fares best, and on which switch each of them lies. Exact and polynomial; pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole groups, then the tightest partial group, then whatever is free.
 #include "controller/schedule/placement.hpp"
 

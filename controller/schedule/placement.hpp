@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placement: which nodes a job gets. Whole free groups first, so that jobs meet as seldom as possible in one group's
 // spectrum; in which order its ranks take them is the architecture's own. A placed job never moves. Deterministic: jobs and
 // nodes in id order.

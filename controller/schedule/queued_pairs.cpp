@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and links.
 #include "controller/schedule/queued_pairs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What policies of episodes share: bytes still queued, by pair. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives into rings and pairs.
 #include "controller/schedule/traffic.hpp"
 

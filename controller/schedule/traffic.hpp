@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traffic of one job: its collectives as rings (each rank sends to the next) and as bytes between pairs of ranks. Symbolic
 // where the collective is symmetric; never a matrix unless somebody asks pair by pair.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Along fibres, as long as there is no choice.
 #include "controller/schedule/usable_nodes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Usable nodes: which nodes have light at all while some devices follow no order. A node's light cannot avoid what stands on
 // its only way out, or on its only way in. For placement, which looks elsewhere first; whether a certain circuit needs what is
 // unusable is asked of its path (controller/plan/unusable).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies, with everything renumbered.
 #include "controller/workload/cluster_graph.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that share a cluster, each on servers of its own, as one task graph: what they do to each other on shared links is then
 // played like everything else. Knows nothing of fabrics, and places nothing. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prefixes and units.
 #include "controller/workload/fabric_settings.hpp"
 

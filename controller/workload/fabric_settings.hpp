@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of a fabric beside a workload's on one command line: keys that begin with "fabric.", and a node's bandwidth.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between jobs and task graphs. A job knows one clock of compute for all nodes; a graph knows tasks and what waits for what.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names first, then what a file's name says that it is.
 #include "controller/workload/load_graph.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The door for whoever wants a task graph: a name of the zoo, a TopoOpt task graph, a model file, a demand, or a trace.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One iteration, stage by stage, slot by slot. Tensor parallelism: Shoeybi et al. 2019. Traffic: docs/workloads.md#anchors.
 #include "controller/workload/parallel.hpp"
 

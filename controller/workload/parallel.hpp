@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a model is spread over nodes, and the task graph of one iteration that follows: data, tensor, context, pipeline and
 // expert parallelism, and ZeRO's sharding. The GPUs of a node compute alike and are one worker; what they hand each other is a
 // second one and never enters the fabric. Tasks stand for all groups of their kind in a pipeline stage, so that a graph has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a pipeline is cut, in which order a stage works, how degrees lie on nodes, and what does not fit.
 #include <algorithm>
 #include <optional>

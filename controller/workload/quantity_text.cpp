@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantities for people.
 #include "controller/workload/quantity_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantities as sentences and tables have them: three significant digits and the unit that fits the size.
 #pragma once
 

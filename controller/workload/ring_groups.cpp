@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First fit: a ring joins the first group that has it already or has all of its ranks free.
 #include "controller/workload/ring_groups.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rings of a job go together: rings that no rank is in twice move their bytes at once, the others one after the other.
 // A scheduler gives each group light, and whoever replays the job moves the groups in that order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of every algorithm. Rings: Patarasuk and Yuan 2009. Halving and doubling, and the folding of the ranks beyond a power
 // of two: Thakur, Rabenseifner and Gropp 2005. Hierarchical: Cho et al. 2019 (BlueConnect). Double
 // tree: Sanders, Speck and Traeff 2009, as in NCCL 2.4.

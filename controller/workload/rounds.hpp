@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives to rounds: the transfers of an algorithm, symbolic. A 1024-rank ring is one run of 2046 equal rounds, and
 // nobody spells its transfers out before somebody asks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed reading of key=value.
 #include "controller/workload/settings.hpp"
 

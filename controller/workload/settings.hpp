@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings given as key=value (`--set`): typed reading, with an unknown key refused and the nearest known one named. Never
 // a default of its own: whoever asks says what holds when the key is absent.
 #pragma once

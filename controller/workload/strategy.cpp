@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a strategy is: where it starts, whether it is lawful, and how it reads.
 #include "controller/workload/strategy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parallelisation strategy: into how many parts each operator of a graph is divided, and which nodes compute them; and the
 // task graph of one iteration that follows from it, as FlexFlow's simulator builds it (docs/systems/topoopt.md#task-graphs).
 #pragma once

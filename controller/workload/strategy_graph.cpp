@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strategy to task graph. Tasks are laid out in issue order as they are made, without TaskGraphBuilder: a search makes
 // thousands of graphs a second.
 #include <algorithm>

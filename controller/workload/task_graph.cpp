@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task graphs: what is lawful, and how the builder lays tasks out in issue order.
 #include "controller/workload/task_graph.hpp"
 

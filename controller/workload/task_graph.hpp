@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task graph: one training iteration as work and its order: compute on workers, collectives among nodes. One task stands for
 // the same work in every group of a family (the 128 tensor-parallel groups of a layer are one task), so that a symmetric
 // iteration on 1024 nodes has as many tasks as layers and passes, and O(nodes) memory.

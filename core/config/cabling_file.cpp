@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns may stand in any order; a header names them.
 #include "core/config/cabling_file.hpp"
 

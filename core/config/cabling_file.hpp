@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cabling: a CSV with a row a fibre, as people plug it: `from,to,length_m,loss_db,label`. Ends are ports as fabric files have
 // them, ELEMENT or ELEMENT:PORT. It is held against the fabric, whose fibres take its lengths and losses.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of a calibration.
 #include "core/config/calibration_file.hpp"
 

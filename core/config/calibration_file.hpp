@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A calibration (`kind: calibration`): settings of workloads and fabrics that were fitted to somebody's measurements, and what
 // they were fitted to, so that whoever prints a number that rests on them can say so. Schema:
 // configs/schema/calibration.schema.json.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A profile is read by the keys of the device's model, each with its own type and limits.
 #include "core/config/device_keys.hpp"
 

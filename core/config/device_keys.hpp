@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of a device that a fabric file and a scenario's inventory share: of which model it is, where it is on its bus, who
 // it must say that it is, and the profile that its model asks for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of each kind of element, with their units and ranges.
 #include "core/config/fabric_element.hpp"
 

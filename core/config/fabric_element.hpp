@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One element of an explicit fabric file: the words of ElementKind and the keys of each. Inner header of fabric_explicit.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of a fabric file into a Fabric. Order of work: names first, then what refers to them.
 #include "core/config/fabric_explicit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The explicit form of a fabric file: its lists of nodes, elements, fibres, buses and devices. Inner header of
 // fabric_file.cpp; nobody else includes it.
 #pragma once

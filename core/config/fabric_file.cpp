@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outermost map of a fabric file, combs of channels, and bus endpoints. What is inside is in fabric_template.cpp and
 // fabric_explicit.cpp.
 #include "core/config/fabric_file.hpp"

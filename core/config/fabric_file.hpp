@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric file (`kind: fabric`) into a Fabric: either a template with parameters, or every node, element, fibre, bus and
 // device by name. What it returns has passed check_fabric and has its index built.
 #pragma once

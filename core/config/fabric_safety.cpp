@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levels into limits, names into nodes.
 #include "core/config/fabric_safety.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both forms of a fabric file say about laser safety: `hazard_level`, `power_limit` and `interlocks`. Inner header of
 // fabric_file.cpp's parts; nobody else includes it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which template a file names, and what every file has beside the template's own parameters.
 #include "core/config/fabric_template.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The template form of a fabric file: a name, and parameters of which a whole fabric is built. Templates are values that the
 // mains hand in (controller/architectures has them); this room knows how a file names one, and reads none itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names are resolved against the fabric; endpoints by their grammar and by what the device's model speaks.
 #include "core/config/inventory_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands in an installation: where each bus is, what each device is, which cable lies where. Written in a scenario, or in
 // a file of its own (`kind: inventory`), so that one inventory serves all scenarios of a lab. Applied to a fabric; a value
 // that contradicts it is an error with its place.

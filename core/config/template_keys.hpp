@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys that templates of fabrics have in common: channels, lasers, receivers, lengths, and the ranges that hardware has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every line has devices of one node that can take an edge; a device has one line.
 #include "core/config/trigger_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key `triggers` of an inventory or a scenario: the lines whose edges fire devices. Schemas: configs/schema.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grids as sets of slots.
 #include "core/fabric/channel_grid.hpp"
 

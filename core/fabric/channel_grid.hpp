@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The channel grid of a wavelength-selective switch that must have its channels defined before it routes them (LCoS): which
 // channels it gets for its routes. A new grid disturbs every circuit of the switch, so whoever plans a change and whoever
 // drives the switch must agree on when there is one; both ask here.

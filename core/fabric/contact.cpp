@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of belief: open at once, closed after a while, lost is open.
 #include "core/fabric/contact.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contact: where an interlock contact is read and how often, as a value, and the judge who says what is believed of it. An
 // opening counts at once; a closing only when it has lasted; what cannot be read for too long is open. Knows no bus and no
 // clock: drivers/bus/contact_input reads, runtime/contact_watch asks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slowest switch and laser, and the messages.
 #include "core/fabric/dark_time.hpp"
 

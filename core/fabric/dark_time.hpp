@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long light is away while a commit changes it: a fact of a fabric and of the controller's periods.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model of device: what a driver is written for, as its data sheet has it. Drivers list theirs (drivers/registry.hpp) and
 // mains hand the list to whoever reads files. Plans, observations and proofs know roles only.
 #pragma once

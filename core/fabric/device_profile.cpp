@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lookups: a handful of keys a model, asked once when its driver is made.
 #include "core/fabric/device_profile.hpp"
 

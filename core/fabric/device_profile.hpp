@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model of device must be told of the single device beside its place: register base, scale, reply time, ports of its
 // own. A model lists its keys with type, limits, default and meaning; files give values under `profile:`; a driver asks for
 // them by name. Generic rooms pass them on and never look.

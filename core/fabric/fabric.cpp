@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Derived indices of a fabric, and every way in which one can be unlawful.
 #include "core/fabric/fabric.hpp"
 

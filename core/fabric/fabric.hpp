@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabric: nodes, optical elements, fibres, and the devices that agents drive, in one vocabulary for every architecture.
 // A value: built once by core/config (or a template), then shared as shared_ptr<const Fabric>. It holds what is installed,
 // never what is set: settings are Setpoints, light is computed from them.

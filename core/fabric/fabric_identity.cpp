@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One overload a kind of element: a field that a plan rests on and that is not folded here would be a difference unseen.
 #include "core/fabric/fabric_identity.hpp"
 

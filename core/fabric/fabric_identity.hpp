@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FabricIdentity: what an agent says of the fabric that it was started with, short enough for a hello, so that a controller
 // with another one is not followed. It covers everything that plans rest on; where buses are found is each host's own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a fabric that a template builds: elements, fibres and devices, numbered as they come. Inner header of the templates
 // in core/; whoever reads a fabric has no use for it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which devices steer light that is not their own agent's: whose light can come to a fibre, whatever is set on its way.
 #include <optional>
 #include <utility>

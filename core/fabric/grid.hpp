@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ITU-T G.694.1 flexible grid: a frequency slot n/m has its centre at 193.1 THz + n x 6.25 GHz and a width of
 // m x 12.5 GHz (G.694.1 (10/2020) section 7). Slots are spectrum; a piece of time is a Timeslot (schedule.hpp).
 #pragma once

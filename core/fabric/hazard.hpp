@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hazard levels: how much light a fibre that people can come to may carry, by IEC 60825-2 (Safety of laser products, part 2:
 // optical fibre communication systems), for 1550 nm in single-mode fibre, all light together.
 //

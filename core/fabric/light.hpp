@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light as ground truth has it: who really reached whom, when, at which rate. Made by sim_backend from device models, read
 // by controller/predict/replay. No controller and no agent ever sees it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk downstream from each of them.
 #include "core/fabric/lit_tuning.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lasers that tune in their own light (Tunes::lit): while they do, their light is anywhere between two channels, and nobody may
 // share glass with it before something blocks it.
 #pragma once

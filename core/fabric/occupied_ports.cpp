@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches: a switch has some hundred ports.
 #include "core/fabric/occupied_ports.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports of a circuit switch that somebody else uses: what is there that is not ours, and what it stands in the way of. A
 // connection that a plan names and that is there is ours, whoever made it; every other one of somebody else stays. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P = V^2 / R, and a comb of resonances.
 #include "core/fabric/ring.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a micro-ring stands at a heater voltage, and how far that is from where it should. Pure arithmetic of one ring: what
 // the registers of a bank mean to whoever compares them with a plan.
 #pragma once

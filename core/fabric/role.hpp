@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Role: what a key may do. The transport stamps it on what arrives, from what the key proves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows side by side, equal paths once.
 #include "core/forwarding/forwarding_builder.hpp"
 

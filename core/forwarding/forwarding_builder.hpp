@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ForwardingBuilder makes a ForwardingTable entry by entry and keeps what a table promises.
 #pragma once
 

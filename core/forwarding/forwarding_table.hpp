@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ForwardingTable: which of a job's nodes pass on what is not for them, over which others, and how. One value for servers of a
 // direct-connect topology that forward while bytes come in and for relays that store them first. Schedulers build it
 // (forwarding_builder.hpp); predictions, judges, reports and the codec read it. It never says which light carries a hop:

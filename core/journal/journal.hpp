@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Journal records: what a step machine must find again after a crash. Terms, intents and commit decisions are durable
 // before anything acts on them; reports and heartbeats are soft state and never come here. A snapshot says in one record what
 // all records before it said (core/journal/journal_state.hpp is how), so that those may be dropped.

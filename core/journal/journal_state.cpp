@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One overload a kind of record; the last record on a subject counts.
 #include "core/journal/journal_state.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Journal state: what a sequence of records says, as one SnapshotRecord. A pure fold: the state after some records and then a
 // snapshot of it is the same state, so whatever is read from records may as well be read from a snapshot and its tail.
 #pragma once

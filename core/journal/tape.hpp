@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tape: everything that one machine heard, in order, with the digest of everything heard and answered so far. Played back into
 // the same machine it must give the same digests; where it does not, the machine was not a function of what it heard. Only what
 // a controller hears has a place here: no bus replies, no interlock contacts.

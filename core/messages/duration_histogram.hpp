@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DurationHistogram: durations counted by size, as Prometheus keeps them. A plain value of a step machine: adding to it
 // compares sixteen numbers and takes neither a lock nor memory, so what fires may do it.
 #pragma once

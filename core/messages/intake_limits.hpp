@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of what comes in: what a peer may claim at all, and how much of it is taken in at a time (ADR 24). The second half of
 // core/limits.hpp, with the reason of each number; whoever refuses something prints the limit and its name.
 #pragma once

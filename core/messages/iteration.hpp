@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations: how the light of a job repeats without the controller. Its nodes play one pass over their timeslots, or send
 // their streams once, for each training iteration. A pass begins for all of them at one instant, which the job's leader names
 // once every node is ready: its model has computed, and its lasers are tuned for the first timeslot.

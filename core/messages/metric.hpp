@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics as values: what a part counts and measures, under names that Prometheus expects. A step machine keeps plain numbers;
 // whoever publishes them copies them into such a list between two steps, so counting costs a machine nothing but the addition.
 #pragma once

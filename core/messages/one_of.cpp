@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variants that hundreds of files pass on: what copies, moves, compares and ends them is compiled here. An alias that
 // names a list which is not here does not link.
 #include "core/messages/one_of.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OneOf<Ts...>: a std::variant whose copies, moves, comparison and end are compiled once, in the file that defines it, and not
 // in each of the hundreds that include its header. Use it as the variant that it is: std::get_if, std::visit and the like.
 #pragma once

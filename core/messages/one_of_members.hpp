@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The members of OneOf. Only the file that instantiates one includes this.
 #pragma once
 

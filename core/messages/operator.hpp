@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators ask of a controller, and what it answers. Every order takes the road of docs/life_of_a_command.md: it is
 // tried as a plan first, durable before it is answered, and answered with the revision that will carry it out.
 #pragma once

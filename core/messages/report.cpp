@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order statistics of what agents measured.
 #include "core/messages/report.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports: what the controller can tell an operator about itself, as rows. The CLI turns them into tables and JSON.
 #pragma once
 

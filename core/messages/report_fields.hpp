@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of replies, field by field, once: where a field lies in the row, what it is called on the wire and what in JSON. The
 // codec, `--json` and the tables of plain lists are made of these lines; whoever adds a field to a row adds its line here and
 // in proto/report.proto. Only names and places: what a value looks like follows from its type.

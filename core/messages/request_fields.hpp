@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators ask, field by field, as the rows that answer them (core/messages/report_fields.hpp): the codec of a request is
 // made of its lines here. `kAsk` is the request's field of OperatorRequest. A request without a table is written by hand.
 #pragma once

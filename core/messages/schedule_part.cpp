@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cut and joined.
 #include "core/messages/schedule_part.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job's schedule in pieces that a page of a reply has room for: who asks for the schedule that is lit gets its pieces in
 // order and puts them together again.
 #pragma once

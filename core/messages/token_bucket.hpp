@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TokenBucket: so many at once, and so many more with time. It is handed the time, counts in whole numbers, and so forgets
 // nothing and rounds nothing in its holder's favour. Real-time safe.
 #pragma once

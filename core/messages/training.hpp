@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an agent and the training process of its node tell each other about the beginning of iterations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the bytes of a pluggable module are: on which of its I2C addresses, on which page; and the one linear offset that the
 // optoe kernel driver gives all of them. Drivers speak in offsets, so that one driver does for both buses.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table.
 #include "core/fault_catalogue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // format_text("job {} asks for {} nodes", id, count): how sentences, names and commands are put together, with libfmt. The
 // format is checked against its values when it is compiled. What has more than one way to be printed it refuses: a physical
 // quantity, an identity or an enumeration goes through its own to_string first, so that it reads the same in every sentence.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // inet_pton() and inet_ntop() read and write addresses; what is none is a name.
 #include "core/text/host_port.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HostPort: where something is reached over TCP, as people write it: `10.0.0.7:502`, `[fd00::11]:502`, `switch.lab:5025`. The
 // one grammar of all endpoints, options and peer addresses. A value: it resolves nothing.
 #pragma once

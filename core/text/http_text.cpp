@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First lines, written and read.
 #include "core/text/http_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One HTTP exchange as a Frame carries it: a first line and a body, no header fields. `METHOD PATH\n` and a body go out,
 // `STATUS REASON\n` and a body come back. Whoever drives or simulates a device behind HTTP reads and writes this form; the bus
 // makes HTTP/1.1 of it and adds what a wire needs.

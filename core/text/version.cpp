@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of whoever is no program: an archive's member is linked only where nobody defined its name before, as loom_build_version
 // does.
 #include "core/text/version.hpp"

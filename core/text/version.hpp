@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which build this is. A program has the version that git describes (cmake/version.cmake); a test, which would be linked anew
 // with every commit, has the release that is being worked on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of every enumeration, and how frequencies and powers are printed.
 #include <array>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Four words are one instant.
 #include "core/trigger/trigger_line.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TriggerLine: a line of an agent's host whose edge has devices take over what they hold ready, as a value; and the order by
 // which an edge is asked for, which is a write to registers as any other. So lanes, tapes and simulation need not know of
 // edges.

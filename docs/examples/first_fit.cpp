@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Busiest pair first, first switch that fits.
 #include "docs/examples/first_fit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scheduler of one's own, as short as one can be: each pair of nodes that sends gets one circuit, the busiest pair first, on
 // the first circuit switch on which both its ends are free (docs/tutorials/add_a_scheduler.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One table, one question, one number.
 #include "docs/examples/line_meter.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver of one's own, as short as one can be: a power meter that answers the line "P?" with a number of dBm
 // (docs/tutorials/add_a_driver.md). It only reads, so nothing of it can move light.
 #pragma once

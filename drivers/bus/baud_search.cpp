@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Speeds in turn.
 #include "drivers/bus/baud_search.hpp"
 

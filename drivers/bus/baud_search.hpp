@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BaudSearch: at which speed a serial line's device speaks, where nobody knows. It goes from speed to speed by how exchanges
 // end, and knows no protocol: a bus sees silence and damage, but whether bytes that did come are an answer only a driver can
 // say. It says so by what it asks next: who is content asks something else, who is not asks the same again.

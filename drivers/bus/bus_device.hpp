@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BusDevice: one real bus that executes one transaction at a time and blocks for at most its deadline. It never retries:
 // retries belong to the driver above. One thread owns it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which input an endpoint means; those at a Modbus device and in a file.
 #include "drivers/bus/contact_input.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ContactInput: one interlock contact that can be read. Blocking; one thread owns it. It never judges: what an unreadable
 // contact means, and when a closing counts, is core/contact's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grammar: scheme "://" place ["?" key "=" value {"&" key "=" value}].
 #include "drivers/bus/endpoint.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoint: where a bus is found, parsed from the one line that an inventory gives it. A value; touches nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edges first, then the level.
 #include "drivers/bus/gpio_contact.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GpioContact: a contact at a line of a GPIO character device. The kernel queues the line's edges, so that even an opening
 // between two readings counts. Which way an edge went is not asked: the kernel reads the level after the interrupt, and a
 // short opening may leave two rising edges.

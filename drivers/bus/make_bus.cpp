@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an endpoint to the bus that speaks its protocol.
 #include "drivers/bus/bus_device.hpp"
 #include "drivers/bus/endpoint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libmodbus's errno, turned into what a driver understands.
 #include "drivers/bus/modbus_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModbusBus: holding registers over Modbus/TCP or RTU (functions 03h, 06h, 10h), and discrete inputs (02h). After a time-out
 // the late reply must not answer the next request: a TCP connection is closed, a serial line is listened to until it has been
 // spoken or is over.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frame out, a frame in.
 #include "drivers/bus/serial_bus.hpp"
 

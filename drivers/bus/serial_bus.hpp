@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SerialBus: one request frame, one reply frame of a fixed length or up to a terminator (ITLA, SCPI, ASCII dialects). What
 // is left on the line from before is never taken for a reply.
 #pragma once

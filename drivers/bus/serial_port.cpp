@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // termios.
 #include "drivers/bus/serial_port.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SerialPort: an open tty in raw mode. What is said over it is drivers/bus/stream.
 #pragma once
 

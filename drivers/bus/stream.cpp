@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // poll, read, write.
 #include "drivers/bus/stream.hpp"
 

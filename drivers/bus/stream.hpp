@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes over a descriptor, with deadlines: what serial lines and TCP connections share. Blocking; never raises SIGPIPE.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TcpBus: frames over one TCP connection (SCPI on port 5025, an ASCII dialect behind a terminal server). A connection whose
 // reply failed is closed, so that a late answer dies with it; bytes that nobody asked for close it too.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resolve, connect, close.
 #include "drivers/bus/tcp_connection.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TcpConnection: one TCP connection to a device, opened when it is needed and closed by whoever found it wanting. It knows no
 // protocol: buses of lines and of HTTP hold one each.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state table of HeaterBankDriver and the machine that walks it.
 #include "drivers/heater/heater_bank.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeaterBankDriver: a bank of micro-ring heaters behind Modbus holding registers, one register a ring, on a board of
 // drivers/heater/heater_board.hpp. It asks the board which one it is before it believes a register, reads before it writes,
 // writes one block that covers what differs, proves it by read-back, waits until the rings are warm and asks for the outputs'

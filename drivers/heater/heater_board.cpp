@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The presets, and the keys that overrule them.
 #include "drivers/heater/heater_board.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeaterBoard: the register map of a board with analogue outputs behind Modbus holding registers: where its outputs are, what a
 // count means, how it says which board it is and what it says of its outputs. Presets by name, each number of which a
 // device's profile may overrule. A value and its arithmetic; it never talks. docs/devices.md has the sources.

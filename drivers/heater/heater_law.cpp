@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P = V^2 / R, in both directions, and its limits.
 #include "drivers/heater/heater_law.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a heater must be given for a ring's resonance, and what its electronics can give: the arithmetic that every driver of
 // heaters shares. Heat moves a resonance down from cold, by the heater's power, V^2 / R or I^2 R. It knows no protocol.
 #pragma once

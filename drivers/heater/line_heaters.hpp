@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LineHeatersDriver: a bank of micro-ring heaters on electronics that are spoken to in lines of text and that measure what they
 // give (Qontrol, Nicslab). It reads before it writes, writes the channels that differ, and is settled when a whole pass of
 // measurements, begun after the last write, bears the setpoint out; a heater that has voltage and no current is open, and is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order of reading, and when a voltage is the wanted one.
 #include "drivers/heater/measured_heaters.hpp"
 

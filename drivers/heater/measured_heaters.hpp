@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MeasuredHeaters: what a driver knows of heaters whose electronics measure them: volts and currents of the pass under way,
 // what each was set to last, and what must be read or set next for a target. It never talks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of an XPOW, and its model.
 #include "drivers/heater/nicslab.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nicslab XPOW: eight sources of voltage and current, spoken to in lines like SCPI's. The dialect, its model, and what it says
 // on a line. Facts from a client (docs/devices.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of a Qontrol, and its model.
 #include "drivers/heater/qontrol.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Qontrol Q8iv, Q8a and Q8b: drivers of eight heaters a module, modules in a chain, spoken to in ASCII lines. The dialect, its
 // model, and what it says on a line. Facts from the maker's Python library and manual (docs/devices.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MonitorDriver: what drivers of monitors share. Nothing of a monitor is set: a fire reads it as an audit does, and it is
 // settled when it was read. What is saturated, or dark where it cannot be, is said in the observation's fault, and the reading
 // stands.

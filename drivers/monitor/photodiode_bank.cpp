@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One exchange; the scale, and what a bank of photodiodes must be able to tell apart.
 #include "drivers/monitor/photodiode_bank.hpp"
 

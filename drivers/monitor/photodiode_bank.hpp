@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PhotodiodeBankDriver: photodiodes behind the analogue inputs of a Modbus device, one register a channel. A register is a
 // count of a converter that measures the photocurrent; power is current over responsivity. It only reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state table of ScpiMeterDriver, what answers add up to, and the two models that speak so.
 #include "drivers/monitor/scpi_meter.hpp"
 

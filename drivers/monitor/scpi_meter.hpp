@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScpiMeterDriver: meters of light that answer questions over SCPI: a power meter with one question a channel, a wavemeter that
 // lists its peaks, a spectrum analyser whose trace is read and searched for peaks. It identifies the device once a connection,
 // asks, and where an answer fails it asks the error queue why. It sets nothing: range, averaging and sweep are their owner's.

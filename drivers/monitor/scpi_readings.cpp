@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to numbers, numbers to light.
 #include "drivers/monitor/scpi_readings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What meters of light answer over SCPI, as values and pure functions: numbers, counted arrays, traces with their peaks, who it
 // is. Strict: nothing unless every character is accounted for.
 //

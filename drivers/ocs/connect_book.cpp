@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of connections, ascending.
 #include "drivers/ocs/connect_book.hpp"
 

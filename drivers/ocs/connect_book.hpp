@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConnectBook: what a circuit switch was seen to connect, told apart: what is ours, and what others made on it (ADR 60). A
 // value with the arithmetic of what has to go and what has to come; it asks and orders nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state table of OcsDriver, the machine that walks it, and what of a switch is ours.
 #include "drivers/ocs/ocs_driver.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OcsDriver: an optical circuit switch of any dialect. It reads the map before it writes, takes away and adds only connections
 // of its own that differ (no other one is ever named, so none can be disturbed), and is settled only when the map reads back
 // as wanted after the switch had its time to settle. What somebody else connected is reported as occupied and never removed,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shifts.
 #include "drivers/ocs/port_rectangle.hpp"
 

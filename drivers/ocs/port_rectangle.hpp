@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PortRectangle: the ports of a circuit switch that are ours, among those of a larger one. What lies outside is neither told
 // nor touched; a connection that leaves the rectangle is known by its end inside. Pure.
 #pragma once

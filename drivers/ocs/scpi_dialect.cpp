@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of the SCPI dialect to values and back. Refuses what it does not know.
 #include "drivers/ocs/scpi_dialect.hpp"
 

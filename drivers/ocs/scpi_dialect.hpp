@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SCPI of optical circuit switches, Polatis class (TCP 5025), as values and pure functions: cross-connects are two channel
 // lists, `:oxc:swit:conn:add (@1,2),(@17,18)`, ports 1..N ingress and N+1..N+M egress, the smaller number first. Commands are
 // silent; `;*opc?` makes a line answer, the error queue and `:oxc:swit:conn:stat?` say what became of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests and answers of the SCPI dialect.
 #include "drivers/ocs/scpi_ocs.hpp"
 

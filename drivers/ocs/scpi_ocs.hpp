@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScpiOcsDriver: a circuit switch that speaks SCPI, whose commands succeed in silence: what became of them says the error
 // queue, and the map that is read back.
 #pragma once

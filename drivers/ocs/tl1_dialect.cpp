@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of TL1 to values and back. Refuses what it does not know.
 #include "drivers/ocs/tl1_dialect.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TL1 of optical circuit switches (Polatis on TCP 3082, Calient), as values and pure functions. A command is
 // `VERB:target:access id:ctag::parameters;`; its reply names the ctag, `M  17 COMPLD` or `M  17 DENY`, has its rows in quotes,
 // and ends with `;`. Autonomous messages (`A  3 REPT ...`) come whenever they like and end so, too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands and replies of TL1, for the states of OcsDriver.
 #include "drivers/ocs/tl1_ocs.hpp"
 

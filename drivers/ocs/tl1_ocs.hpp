@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tl1OcsDriver: a circuit switch that speaks TL1. Every command has a ctag of its own, so that a late reply and messages that
 // nobody asked for are told apart; a session belongs to one connection, and is begun anew on the next. The models Polatis and
 // Calient differ in their verbs and rows.

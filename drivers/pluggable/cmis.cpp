@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CmisDriver does next: the data path walked to where the grid may change, and back into light.
 #include "drivers/pluggable/cmis.hpp"
 

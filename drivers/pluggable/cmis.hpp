@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CmisDriver: a tunable coherent module of CMIS 5.x as a transmitter. It blanks by OutputDisableTx, changes grid and channel
 // only in DPDeactivated, proves the lock before the output is enabled and again in its light, and holds what the module
 // advertises of its own times against what the fabric promises. I2C has no checksum: whatever is remembered of a module was

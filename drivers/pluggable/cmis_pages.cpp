@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Byte numbers are those of OIF-CMIS-05.x: sections 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.7 (04h), 8.9 (10h), 8.10
 // (11h) and 8.15 (12h).
 #include "drivers/pluggable/cmis_pages.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the bytes of a CMIS module mean: pages 00h, 01h, 04h, 10h, 11h and 12h as far as a tunable transmitter needs them
 // (CMIS 5.x; the layout of 04h and 12h is the same from 4.1 on). Pure functions of bytes: nothing is asked or believed here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CmisDriver reads and writes, and what it makes of it.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleBlocks: what was read of a pluggable module, block by block, and which of it holds still. I2C has no checksum, so what
 // is remembered of a module (who it is, what it can do) is believed when it has read twice alike. It knows no layout.
 #pragma once

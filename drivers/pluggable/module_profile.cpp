@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One transmitter, one band.
 #include "drivers/pluggable/module_profile.hpp"
 

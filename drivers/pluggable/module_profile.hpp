@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every tunable pluggable module must be told of itself and its transmitter, and what no setpoint of it may be beyond.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The states of Sff8690Driver, and what it reads and writes.
 #include "drivers/pluggable/sff8690.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sff8690Driver: a tunable SFP+ as a transmitter. It blanks by the soft TX disable (A2h 110.6), tunes in the dark by channel
 // number, or by wavelength where the module has no channels, and keeps dither and self tuning off. Its power is the module's
 // own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Byte numbers of SFF-8472 and SFF-8690.
 #include "drivers/pluggable/sff_pages.hpp"
 

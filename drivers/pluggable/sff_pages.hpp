@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the bytes of a tunable SFP+ mean: A0h and the lower A2h (SFF-8472), page 02h of A2h (SFF-8690 rev. 1.5). Pure functions.
 #pragma once
 

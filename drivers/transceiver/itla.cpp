@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine that walks ItlaDriver's procedure table (itla_table.hpp).
 #include "drivers/transceiver/itla.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ItlaDriver: a tunable laser that speaks OIF-ITLA-MSA frames. It retunes in the dark: emission off, darkness proven, only the
 // registers that differ written, lock proven by read-back, emission on, power proven. Before it writes anything but darkness it
 // asks whether the module started again since (MRL), and after an exchange that failed it asks anew: of a newcomer nothing that

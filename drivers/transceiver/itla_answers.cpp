@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ItlaDriver makes of an answer: whether it is one, what it tells, where the procedure goes on, and the sentences of
 // failure.
 #include <algorithm>

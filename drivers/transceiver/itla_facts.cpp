@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of facts, and how texts are put together.
 #include "drivers/transceiver/itla_facts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an ITLA module says of itself once: who made it, its serial number, its band, grid and powers. A reader that knows which
 // register comes next and what its answer tells, texts of many bytes included; it never talks, and no limit is made up where
 // the module tells none.

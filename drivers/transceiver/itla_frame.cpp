@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checksums and bytes of ITLA frames. Never keeps state.
 #include "drivers/transceiver/itla_frame.hpp"
 

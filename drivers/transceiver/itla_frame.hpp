@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire of OIF-ITLA-MSA-01.3: four bytes each way with a BIP-4 checksum, the registers that Lightloom knows, and the
 // words of the NOP error field. Values and pure functions; it never knows what a register is good for.
 // Source: clients of real modules (pytla, ITLA-PPCL550); the specification itself was not read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ItlaDriver is told of its module, what that module can do, and which registers a setpoint comes to.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ItlaDriver knows from answers, and what it makes of it: readings, and whether they bear out what was ordered.
 #include <algorithm>
 #include <cstdlib>

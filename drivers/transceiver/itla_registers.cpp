@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and comparisons.
 #include "drivers/transceiver/itla_registers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RegisterCopy: what ItlaDriver knows of the registers of its table, and which of them must be read or written next. A copy
 // goes where a write makes it doubtful; nothing here talks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ItlaDriver knows of registers and what it does with them, as two literal tables. Data only; itla.cpp walks them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a lit laser's fine trim goes next. Pure arithmetic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state table of TableLaserDriver and what its words mean.
 #include "drivers/transceiver/table_laser.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TableLaserDriver: a tunable laser that is set by an index into its own table, within a microsecond (registers:
 // table_registers.hpp). One block of words says gate, channel and power, and the module keeps its light off while its currents
 // move. The driver shuts the gate first where it shall be dark, whatever else can be read or written; it reads before it writes

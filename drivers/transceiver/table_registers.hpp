@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers of a laser that is set by an index into its own table (sampled gratings): 16-bit words behind the register file of
 // whatever drives its currents. No standard names them: the map is ours (docs/devices.md, *Table laser*).
 #pragma once

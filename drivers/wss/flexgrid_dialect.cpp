@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of the flexgrid dialect to values and back. Never allocates more than its result; refuses what it does not know.
 #include "drivers/wss/flexgrid_dialect.hpp"
 

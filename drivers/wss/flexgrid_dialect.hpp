@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ASCII dialect of Finisar's OEM flexgrid WSS as published, as values and pure functions (sources: two clients of the
 // University of Bristol's HPN group, whose docstrings quote the manual, and the guide of the simulator w0sa). Lines end in
 // `\r\n`, each plain or framed `^text$HHHH`; every reply ends in a line of its own, `OK` or an error: CER, AER, RER, VER.

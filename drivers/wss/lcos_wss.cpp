@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state table of LcosWssDriver and the machine that walks it.
 #include "drivers/wss/lcos_wss.hpp"
 

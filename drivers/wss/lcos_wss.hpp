@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LcosWssDriver: a wavelength-selective switch of the published flexgrid dialect. It holds the next pattern ready in the device
 // (URA) and only switches to it when it fires (RSW); it defines the channel grid anew only where that was to be expected. The
 // device does not say when a switch is over nor what its light does: settled is the OK to RSW, then the worst settling time,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WaveShaperDriver: a WaveShaper behind its web server, as a wavelength-selective switch. It loads one profile of the whole
 // band and reads it back; there is no staged pattern, so nothing can be prepared, and a fire uploads some 150 KB. What reads
 // back is what was commanded: settled is the worst settling time after the upload, then the profile as loaded, and its proof is

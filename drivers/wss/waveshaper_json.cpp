@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects of a few keys, read with suspicion.
 #include "drivers/wss/waveshaper_json.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a WaveShaper's web server says and is told, as JSON and as values (sources: three public clients).
 //
 //   GET  /waveshaper/devinfo      {"model", "sno", "ver", "startfreq", "stopfreq" (THz), "ip", "portcount", "rctext"}

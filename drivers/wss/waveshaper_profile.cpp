@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to points, points to passes, and back.
 #include "drivers/wss/waveshaper_profile.hpp"
 

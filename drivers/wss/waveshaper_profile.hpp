@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The filter profile of a WaveShaper (WSP) as text, as points and as what it lets through. A line is `frequency in THz, TAB,
 // attenuation in dB, TAB, phase in rad, TAB, port`, ascending; port 0 or more than 40 dB blocks; 30 dB is calibrated (sources:
 // three public clients and a page of the manual). Pure values: the driver and the simulated device share them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grids, ports and slices.
 #include "drivers/wss/wss_channels.hpp"
 

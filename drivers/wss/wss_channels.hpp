@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WssChannels: what is known of the channels of a flexgrid WSS (its grid, the commanded port of each, how wide its slices are),
 // and what that means for channels that are wanted. It says nothing to the device; its driver does.
 #pragma once

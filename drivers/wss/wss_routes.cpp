@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of routes, judged.
 #include "drivers/wss/wss_routes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every wavelength-selective switch with one common port shares, whatever it speaks: which side its ports are on, what a
 // list of routes must keep, and how a route is named in a sentence.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One operator's connection to a running controller: requests in, JSON of `loom ... --json` out.
 #include <pybind11/stl.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Demand: an N x N matrix of bytes that numpy and Lightloom look at together.
 #include <pybind11/numpy.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics as rows: what networkx and pandas are made of is Python's own affair.
 #include <pybind11/stl.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The module and its exception.
 #include "python/bindings/module.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of Python's module _lightloom share: errors of ours as exceptions, and JSON as text, which Python reads
 // itself. Whatever takes longer than a moment runs without the interpreter's lock.
 #pragma once

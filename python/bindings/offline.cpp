@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predict, arena and plan, as `loom` has them: the same inputs, read by the same functions, the same numbers.
 #include <pybind11/stl.h>
 

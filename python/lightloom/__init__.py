@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lightloom: circuits of light for training, from a notebook.
 
 ``Fabric`` is a network, ``Demand`` what moves over it, ``predict``, ``arena``, ``sweep`` and ``plan`` need no controller, and ``Client``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings as the rooms read them: words."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A live controller, from asyncio."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Demands: bytes from node to node."""
 from __future__ import annotations
 

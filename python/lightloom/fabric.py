@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fabrics: what light can do, as a graph."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A lab beside a notebook: the processes of ``loom lab up``, ended with it."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What needs no controller: predictions, comparisons, plans, sweeps."""
 from __future__ import annotations
 

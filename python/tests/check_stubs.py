@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What _lightloom.pyi says of the compiled module is so, by mypy's stubtest; and the package's own types agree, by mypy. 77: no mypy."""
 import pathlib
 import subprocess

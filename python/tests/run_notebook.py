@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """run_notebook.py NOTEBOOK: executes it with nbconvert where the tree's configs are, and judges what it made. 77: not installed."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The module, as a notebook uses it: fabrics, demands, predictions, plans, and a live lab."""
 import asyncio
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of every event and effect goes into a digest: a tag, then its values in the order of their declaration.
 #include "runtime/journal/fold.hpp"
 

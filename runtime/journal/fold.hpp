@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folds events and effects into a digest, so that two runs agree exactly when everything delivered and asked for agrees.
 // It never reads a clock and never looks at addresses, only at values.
 #pragma once

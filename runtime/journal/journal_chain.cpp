@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows, their chain, and what is said when a row is not what was written.
 #include "runtime/journal/journal_chain.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JournalChain: what a journal's file looks like and how its rows are proven: a CRC a row, a hash over its predecessor's, and a
 // recorded head a stream. A snapshot begins a new segment: the rows before it are gone, and the head records where the segment
 // begins and with which hash, so the chain goes on and a lost or a swapped snapshot is noticed like any other row. It only

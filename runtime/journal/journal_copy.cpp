@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read, write, prove, name: in that order.
 #include "runtime/journal/journal_copy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JournalCopy: a consistent copy of a journal while its owner goes on writing it. Reads through SQLite's backup interface in
 // one read transaction, so it never stops the owner and never sees half a group; the copy's chains are walked before it gets
 // its name. The owner's file, lock and witness are not touched.

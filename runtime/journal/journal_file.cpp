@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transactions: what is durable together, what leaves the file, and what is said when the disk or a row is not as it should be.
 #include "runtime/journal/journal_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JournalFile: streams of opaque rows in one SQLite file (WAL, synchronous=FULL). Each row carries a CRC and a hash over its
 // predecessor's, each stream its length, so a flipped bit, a lost tail and a swapped row are all noticed; a witness beside the
 // database knows of rows that a damaged write-ahead log took along. Rows leave it only as a snapshot takes their place.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places of 64 bytes behind the lock file's note: magic, CRC of the rest, count (little endian), hash of the name, chain.
 #include "runtime/journal/journal_witness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JournalWitness: how far each stream of a journal had been answered as durable, kept beside the database in its lock file.
 // SQLite drops a damaged write-ahead log as if it had never been written, recorded lengths included; the witness still knows.
 // It is written after the commit and never synced: so it survives a killed process, costs no disk, and after a power cut it may

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One prepared statement of SQLite, for runtime/journal_file only. Parameters and columns by position, from 1 and from 0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer thread and the seams in front of it.
 #include "runtime/journal/sqlite_store.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SqliteStore: the real StorageSeam. One writer thread commits whatever has gathered while it was busy with the last commit
 // (group commit), so many machines of one process share one fsync. Streams never see each other's rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames: u32 length, u32 CRC-32 of the entry, the entry; numbers little-endian.
 #include "runtime/journal/tape_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TapeFile: a tape on disk, in segments FILE, FILE.1, FILE.2 and so on: each a magic line, then entries, each with its length
 // and CRC-32. Written with plain appends and never forced to the platter: a killed process loses nothing that it wrote, a
 // crashed host its last moments. Every segment begins with the head of the incarnation that it belongs to, so each says by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values into the library's families.
 #include "runtime/metrics/metrics.hpp"
 

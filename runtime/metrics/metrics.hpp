@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics: the one registry of a process. Its sources are read between two steps of the loop, and what they said is printed as
 // Prometheus text (docs/metrics.md). It keeps no number itself: a part counts and measures in plain values of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection is one request: its head is read, the loop is asked for its counters, the text is written, the connection
 // closed.
 #include "runtime/metrics/metrics_server.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MetricsServer: GET /metrics on a loopback address. It talks HTTP on a thread of its own, so that no reader, however slow,
 // delays a step; only the copying of the counters happens on the loop's thread, between two of its tasks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and meanings of what every daemon counts.
 #include "runtime/metrics/process_metrics.hpp"
 

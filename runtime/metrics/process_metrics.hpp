@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every daemon counts below its step machines: the loop, the hosts, the lanes of its buses (docs/metrics.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sentences for operators of a host; the state folder's files are those of runtime/state/state_folder.hpp.
 #include "runtime/program/daemon_pages.hpp"
 

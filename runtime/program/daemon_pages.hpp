@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manual pages of lightloomd and lightloom-agent, as far as their options do not say it: files, signals, exit codes.
 #pragma once
 

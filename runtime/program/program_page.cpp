@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CLI11's options as troff.
 #include "runtime/program/program_page.hpp"
 

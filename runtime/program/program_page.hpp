@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every program says of itself besides --help: --version, and its manual page, which is made from the same options and
 // commands as the help, so that it cannot name one that is not there.
 #pragma once

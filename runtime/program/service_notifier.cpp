@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connected SOCK_DGRAM socket, as sd_notify(3) describes the protocol.
 #include "runtime/program/service_notifier.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServiceNotifier: tells a service manager, over sd_notify's datagrams, that a daemon serves, what it does, and that its loop
 // turns. All of it is sent by the loop itself and never by a thread beside it, so a loop that hangs falls silent and the
 // manager starts the daemon again (docs/units.md, ADR 74). Where no manager listens it does nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnswerWatch: whether to stay awake for the answer to a message that was just sent. Waking costs two processes some ten
 // microseconds each; staying awake costs this one its core for as long, and pays only where the other process has another core
 // to answer on. That is learnt: a stay that was in vain is followed by twice as many messages without one, and one that paid by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A message lies behind its length (4 bytes, least significant first); both may go around the end of the ring.
 //
 // Sleeping: the reader says that it sleeps and then looks whether anything was written; the writer says what it has written and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ring of messages in shared memory, with one writer and one reader in two processes that need not trust each other. Each
 // side keeps its own place in its own memory and only tells it to the other; what it reads of the other one's is checked
 // against what that can be, and messages are copied before their lengths are looked at. Nothing here waits or calls the system.

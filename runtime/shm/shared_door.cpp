@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A visitor has a second for its token, and another one to map what it was given; then its first bell says that it is there.
 #include "runtime/shm/shared_door.hpp"
 

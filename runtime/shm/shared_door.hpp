@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedDoor: where other processes of this host come for the shared memory that they were offered. It listens on an abstract
 // Unix socket; who connects is of our user, shows the token of an offer that nobody has taken yet, and is handed the memory.
 // Everybody else is hung up on. Loop's thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Token there, proof and memory back, and a byte that says that the memory is mapped.
 #include "runtime/shm/shared_join.hpp"
 

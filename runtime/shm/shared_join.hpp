@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedJoin: takes up an offer of shared memory of another process of this host. Loop's thread only.
 #pragma once
 

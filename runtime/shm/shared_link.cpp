@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bell is one byte each time that the reader went to sleep. It is not an eventfd: that would be one open file of both
 // processes, so the other one could make it block (fcntl, a counter at its end) whoever rings or answers. Each end of a socket
 // is a file of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedLink: messages between two processes of one host through two rings in shared memory, one a direction. Beside them lies
 // a Unix socket: a byte on it wakes a reader that sleeps, and its end is how the other process's end is noticed. Of the other
 // process it believes nothing: whatever it writes, it can neither crash nor block us, only end the link. Loop's thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // memfd_create, seals and mmap.
 #include "runtime/shm/shared_memory.hpp"
 

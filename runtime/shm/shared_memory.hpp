@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedMemory: a piece of memory of a fixed size that another process maps as well. It is a memfd whose size is sealed: no
 // process that has it can take a page away under another one's hands, which would be a SIGBUS there. Its contents are the
 // other process's to change at any instant, so whoever reads copies first and judges the copy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Version (1 byte), kernel (8, most significant first), three tokens.
 #include "runtime/shm/shared_offer.hpp"
 

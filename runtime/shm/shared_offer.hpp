@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedOffer: how one process invites another one into shared memory, over a connection on which both are authenticated
 // already. Whoever connects to the named Unix socket shows `guest`, and is shown `host`: each believes the other one only
 // because nobody else has read the offer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UniqueDescriptor: closes what it holds. Moved, never copied.
 #pragma once
 

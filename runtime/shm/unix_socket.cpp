@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // socket(2), unix(7), cmsg(3).
 #include "runtime/shm/unix_socket.hpp"
 

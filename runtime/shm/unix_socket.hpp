@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unix sockets with abstract names, who is at the other end, and descriptors that are handed through them. Nothing here blocks.
 #pragma once
 

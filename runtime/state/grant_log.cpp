@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nine whole numbers a line; instants in ns of the agents' clock.
 #include "runtime/state/grant_log.hpp"
 

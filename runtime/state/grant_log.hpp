@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grant log: what became of each grant, as the agents of one process measured it, one line each. For whoever runs a lab; no
 // agent ever reads it.
 #pragma once

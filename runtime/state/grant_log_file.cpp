@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Twenty times a second, and at the end.
 #include "runtime/state/grant_log_file.hpp"
 

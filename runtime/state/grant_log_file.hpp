@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrantLogFile: what became of the grants of one process's agents, on disk a few times a second. Loop's thread only.
 #pragma once
 

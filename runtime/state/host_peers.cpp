@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses by process.
 #include "runtime/state/host_peers.hpp"
 

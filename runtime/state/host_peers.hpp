@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an agent process knows of its host: which clock its loop reads, where its agents listen, and where those of the other
 // hosts do, as the controller told it. Loop's thread only.
 #pragma once

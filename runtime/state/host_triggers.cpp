@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoints by node.
 #include "runtime/state/host_triggers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trigger lines of one agent process, of those that an installation has.
 #pragma once
 

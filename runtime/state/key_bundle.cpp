@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libarchive both ways, with tar alone: other formats and filters stay off.
 #include "runtime/state/key_bundle.hpp"
 

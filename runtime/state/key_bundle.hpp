@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KeyBundle: the keys that one host needs, and no other: its agents' own pair, the controller's public key, the public keys of
 // the other hosts' agents, and a keyring of whom its agents listen to. A tar of one owner, made where the keyring is and taken
 // to the host by hand; no host needs another's files. Never prints a secret.

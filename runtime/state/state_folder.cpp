@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and addresses in a state folder.
 #include "runtime/state/state_folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a lab's files lie in its state folder: keys, keyring, journals, light logs, logs, and the controller's address. The
 // daemons and the operator's commands agree on this page alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Look, read what is new, wait.
 #include "runtime/training/inspector_feed.hpp"
 

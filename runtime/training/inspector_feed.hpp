@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InspectorFeed: watches the folder into which the training processes of a node dump what NCCL's Inspector tells, and hands on
 // what their files have grown by. It reads on a thread of its own, so that a slow disk delays no agent; it knows nothing of
 // what the bytes mean. Files that appear late, are cut, replaced or taken away are followed; what is there when it starts is

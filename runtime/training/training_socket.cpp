@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accept, read a line, write what is waiting.
 #include "runtime/training/training_socket.hpp"
 

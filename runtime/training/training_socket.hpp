@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrainingSocket: the socket of this host's file system by which the training processes of a node reach its agent. It carries
 // lines and knows nothing of what they mean. Everything runs on the loop's thread.
 #pragma once

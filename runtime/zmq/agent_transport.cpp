@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links to the controller, ports of the agents behind them.
 #include "runtime/zmq/agent_transport.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AgentTransport: the MessageSeam of every agent that one process hosts. One DEALER connection (or one an agent, for the
 // benchmark) to the controller, whose key is pinned; it reconnects by itself. While there is no connection, what is sent is
 // dropped and counted: a heartbeat that waited would lie. Loop's thread only.

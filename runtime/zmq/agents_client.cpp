@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DEALER a process, polled together.
 #include "runtime/zmq/agents_client.hpp"
 

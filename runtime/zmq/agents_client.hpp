@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AgentsClient: what the command-line tool asks agents themselves with, while no controller answers: one request to each agent
 // of several processes at once, over CURVE with the operator's key. For programs without a loop.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lengths before envelopes.
 #include "runtime/zmq/batch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch: several envelopes in one ZeroMQ message, each behind its length as a protobuf varint, because one connection of a host
 // speaks for many agents. An empty message is a lawful batch of nothing (a probe).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections, claims, and the end of a turn.
 #include "runtime/zmq/controller_transport.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ControllerTransport: the controller's MessageSeam over ZeroMQ. One ROUTER, CURVE on every connection, ZAP at the door; a key
 // speaks for the nodes that the keyring grants it, and a node belongs to one connection at a time. What comes waits by key
 // (Intake): agents before operators, each turn of the loop takes a bounded part of it, and what is beyond a key's quota is

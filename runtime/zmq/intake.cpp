@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues by key, and whose turn it is.
 #include "runtime/zmq/intake.hpp"
 

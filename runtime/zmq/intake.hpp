@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intake: what waits between a socket and a step machine. Messages wait by key, agents' before operators', and are taken one a
 // key and round, so that no key lets another one wait longer than one message of its own; a key that has used up its quota, or
 // whose messages fill its queue, is refused at the door. It owns no socket, decodes nothing, and is handed the time (ADR 24).

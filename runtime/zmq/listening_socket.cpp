@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // socket(), bind(), listen(), and ZMQ_USE_FD with a duplicate, which the library closes as its own.
 #include "runtime/zmq/listening_socket.hpp"
 

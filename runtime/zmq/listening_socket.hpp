@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ListeningSocket: the port of a ROUTER, held by us and lent to the library. A library's socket gives its own port back some
 // time after it was closed, so whoever listens anew would have to take another one; this one stays, and so does what was told
 // of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The edge-triggered descriptor and its traps.
 #include "runtime/zmq/loop_socket.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoopSocket: a ZeroMQ socket on an asio loop. ZMQ_FD is edge-triggered and speaks of commands, not of messages: after a
 // wake-up, after every send and once after arming, ZMQ_EVENTS must be asked until it shows nothing more. This is the one place
 // that knows. Used on the loop's thread only.

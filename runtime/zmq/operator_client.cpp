@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DEALER and its patience.
 #include "runtime/zmq/operator_client.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OperatorClient: what the command-line tool asks a controller with; one request, one reply, blocking with a time-out. For
 // programs without a loop.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By role, and by nodes.
 #include "runtime/zmq/quota.hpp"
 

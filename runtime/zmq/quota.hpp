@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quotas: what one key may send, by what the keyring grants it. Constants and their reasons are in
 // core/messages/intake_limits.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, and the timer behind the last of them.
 #include "runtime/zmq/refusal_sums.hpp"
 

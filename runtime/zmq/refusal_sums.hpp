@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RefusalSums: a flood of refusals told in sums: the first of a sender and kind at once, the others once a second with their
 // number, so that refusing costs whoever hears of it no more than one event a second. And the same across threads: what the ZAP
 // handler turns away is one task on the loop, however many handshakes there are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every ZeroMQ socket of Lightloom is set to, and why. No keys here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and meanings of the transports' metrics.
 #include "runtime/zmq/transport_metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the transports count, as metrics (docs/metrics.md).
 #pragma once
 

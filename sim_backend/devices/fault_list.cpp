@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of them are active, and what they sum up to.
 #include "sim_backend/devices/fault_list.hpp"
 

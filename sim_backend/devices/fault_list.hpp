@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FaultList: what is wrong with one simulated device, and since when. It never knows what the device is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers and light of a simulated tunable laser. Never helps the driver: it acknowledges first and moves afterwards.
 #include "sim_backend/devices/itla_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ItlaModel: the register side of OIF-ITLA-MSA, with the light that follows.
 #pragma once
 

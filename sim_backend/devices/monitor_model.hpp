@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MonitorModel: what simulated monitors share: what comes to their receivers, as ground truth has it, spoilt by their faults.
 #pragma once
 

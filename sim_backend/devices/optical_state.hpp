@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpticalState: what a device does to light at an instant of ground truth. Made by device models, read by the simulated
 // world, which propagates it over the Fabric. No controller, agent or driver ever sees it.
 #pragma once

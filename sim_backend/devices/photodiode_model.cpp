@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers that only answer.
 #include "sim_backend/devices/photodiode_model.hpp"
 

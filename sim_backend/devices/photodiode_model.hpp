@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PhotodiodeModel: counts of a bank of photodiodes behind Modbus registers: shot by shot with a little noise, no finer than a
 // count, and no more than the highest one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who answers on a device's bus where there is no hardware: a simulated device of each model that drivers/registry.hpp lists.
 // Adding one: its files, its source in CMakeLists.txt and its line in registry.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines in, lines out.
 #include "sim_backend/devices/scpi_meter_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScpiMeterModel: a power meter, wavemeter or spectrum analyser that answers lines of SCPI. What it does not know it answers
 // with silence and an entry of its error queue.
 #pragma once

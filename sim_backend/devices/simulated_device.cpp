@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all simulated devices share: faults, the future of their light, the wire's timing. It knows no protocol.
 #include "sim_backend/devices/simulated_device.hpp"
 

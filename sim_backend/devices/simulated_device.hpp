@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulatedDevice: one simulated device behind the REGISTERS seam. It executes a transaction at an instant and answers as the
 // wire would, less obliging than hardware and never more. It never reads a clock; everything follows from its seed and calls.
 #pragma once

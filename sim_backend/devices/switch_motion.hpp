@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SwitchMotion: which ways through a switch pass light while some of them move. A way is a WssRoute or a CrossConnect.
 #pragma once
 

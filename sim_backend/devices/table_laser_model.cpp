@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words and light of a simulated laser with a table.
 #include "sim_backend/devices/table_laser_model.hpp"
 

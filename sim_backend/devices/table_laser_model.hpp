@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TableLaserModel: the register file of a laser with a table, with the light that follows.
 #pragma once
 

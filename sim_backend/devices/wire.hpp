@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long bytes take on a serial wire. Pure arithmetic.
 #pragma once
 

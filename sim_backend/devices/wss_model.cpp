@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands and holograms of a simulated LCoS WSS. It says OK long before it is done.
 #include "sim_backend/devices/wss_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WssModel: the register side of the flexgrid dialect, with the routes that follow.
 #pragma once
 

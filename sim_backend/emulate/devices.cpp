@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric of one's own, or a part of somebody's.
 #include "sim_backend/emulate/devices.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EmulatedDevices: whom an emulator stands for, as a fabric whose buses are simulated here: one device that options describe,
 // or all devices of some buses of a scenario.
 #pragma once

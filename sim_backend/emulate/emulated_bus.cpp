@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A SimBus, its log, and faults of two sources: the command line, and the scenario of a lab that runs.
 #include "sim_backend/emulate/emulated_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EmulatedBus: the devices that one emulator stands for, whatever they are reached by: the device models of the simulation on
 // this host's clock, what they do to light in a log, and what goes wrong with them.
 #pragma once
@@ -10,9 +11,9 @@
 
 #include "core/result.hpp"
 #include "runtime/loop.hpp"
+#include "sim_backend/announced_faults.hpp"
 #include "sim_backend/emulate/devices.hpp"
 #include "sim_backend/emulate/options.hpp"
-#include "sim_backend/announced_faults.hpp"
 #include "sim_backend/world/sim_bus.hpp"
 
 namespace loom {

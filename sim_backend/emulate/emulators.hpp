@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulators of lightloom-emulate. Adding one: a file with its EmulatorProgram, its source in CMakeLists.txt and its line in
 // main.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names.
 #include "sim_backend/emulate/fault_words.hpp"
 

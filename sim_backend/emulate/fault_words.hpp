@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults as an emulator's command line has them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines, and frames of a fixed length.
 #include "sim_backend/emulate/framing.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Framing: how the bytes of one client fall into requests to a device, and how its replies become bytes again. It never decides
 // what a device does: that is the model's. One object a connection.
 #pragma once

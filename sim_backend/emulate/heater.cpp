@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate heater: banks of ring heaters behind Modbus, or on electronics that are spoken to in lines of text, over
 // TCP or over a pseudo terminal.
 #include <CLI/CLI.hpp>

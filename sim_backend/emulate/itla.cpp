@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate itla: a tunable laser that speaks OIF-ITLA-MSA frames.
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate: protocol-exact stand-ins for devices, each a process of its own. Words on stderr, its place on stdout.
 #include <CLI/CLI.hpp>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two ways to pack one request.
 #include "sim_backend/emulate/modbus_framing.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modbus as a server speaks it, over TCP and RTU: functions 03h, 04h, 06h and 10h. Written from the standard and not by
 // libmodbus, whose client judges it: a server that is damaged on purpose must make its own frames, and a client that stops
 // within a frame must hold nobody up. Source: Modbus application protocol V1.1b3; Modbus over serial line V1.02; Modbus/TCP

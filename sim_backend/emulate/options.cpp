@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words for CLI11.
 #include "sim_backend/emulate/options.hpp"
 

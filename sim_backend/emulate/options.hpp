@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that every emulator has: where it is reached, whom it stands for, what is wrong with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients on one side, a SimBus on the other.
 #include "sim_backend/emulate/server.hpp"
 

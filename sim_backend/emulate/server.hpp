@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EmulatorServer: simulated devices behind a TCP port or a pseudo terminal, for several clients at once. The device models are
 // those of the simulation, on the clock of this host, so that one physics is behind all emulators; what they do to light goes
 // to a log. A protocol is a Framing. A power cycle (SIGHUP) takes the devices' state and every connection away.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate table-laser: a tunable laser that is set by an index into its table, behind Modbus.
 #include <CLI/CLI.hpp>
 #include <cstdint>

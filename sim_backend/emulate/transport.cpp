@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sockets by asio, terminals by POSIX.
 #include "sim_backend/emulate/transport.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where an emulator is reached: a TCP listener, or a pseudo terminal whose other end a serial driver opens as a tty.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light first, then the plant, then a look every few milliseconds.
 #include "sim_backend/experiments/drift_experiment.hpp"
 

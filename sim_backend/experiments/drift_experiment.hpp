@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drift experiment: a small fabric in light, one thing changed behind the controller's back, and the times until it was named
 // and until ground truth is again what the plan says. For the tests and for `drift_table`; all times are virtual.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lab's event queue, traffic and gauges.
 #include "sim_backend/experiments/grant_lab.hpp"
 

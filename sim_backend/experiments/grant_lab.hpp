@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fast plane at scale: N senders and arbiters over a seeded message network, streams that arrive at a chosen load, virtual
 // time. It measures how long a stream waits for its grant, how full the receivers are, and what a saturated receiver carries
 // against the closed form. It draws everything from the seed and never asks a clock. oddl (reconstruction).

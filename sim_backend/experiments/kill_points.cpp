@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One trial: settle, order, kill, restart, judge, apply again, judge.
 #include "sim_backend/experiments/kill_points.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kill points: one change of intent, done again and again from the same seed, with one machine killed at another of its kill
 // points each time (World::crash_at). What must hold afterwards is judged from ground truth: what did not change kept its
 // light, nothing was mixed, what was answered stands, light is as desired within two seconds, and applying it again writes

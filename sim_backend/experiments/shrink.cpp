@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delta debugging (Zeller, Hildebrandt 2002) over the lists of a scenario, then over the values in it, until nothing more goes.
 #include "sim_backend/experiments/shrink.hpp"
 

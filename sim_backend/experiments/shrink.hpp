@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shrink: of a run that found something, the smallest that still finds it: fewer jobs, fewer and shorter faults, a smaller
 // fabric, a shorter run. What is left is written as files that `loom sim run S --faults F` runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawing a run from its seed. Every draw is a statement of its own.
 #include "sim_backend/experiments/swarm.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Swarm: from one seed a whole run under faults: the fabric (of every architecture), the work, which classes of faults are on
 // and how hard they hit. What is drawn is a scenario, faults included, and nothing else: it is run as any scenario is, and can
 // be written down, shrunk (shrink.hpp) and handed on. Two phases: safety while faults last, then they stop and it must

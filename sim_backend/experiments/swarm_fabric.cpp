@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of template parameters.
 #include "sim_backend/experiments/swarm_fabric.hpp"
 

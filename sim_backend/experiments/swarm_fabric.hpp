@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fabrics that the swarm draws from: every architecture in several sizes, as texts of fabric files, so that whatever was
 // found on one of them can be written down and run again by anybody.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One incarnation after the other, each with a fresh controller and a fresh host.
 #include "sim_backend/experiments/tape_replay.hpp"
 

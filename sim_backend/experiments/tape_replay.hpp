@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tape replay: a controller that really ran, once more, from what it heard: the same machine, host and planner over seams that
 // do nothing, with a tape in place of the world. After every event the digest of everything heard and answered must be the
 // tape's. It opens no socket, reads no clock and writes nothing.

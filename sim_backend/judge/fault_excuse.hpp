@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a fault of a device explains about light, by kind of fault and of device: one literal table. Whatever it does not name
 // is the control plane's to answer for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows and sweeps from granted iterations. Who is granted first is a matter of jitter, so every figure is of several seeds.
 #include "sim_backend/judge/grant_figures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of ODDL's fast plane, played on the senders and arbiters themselves: the four-node testbed against the ideal switch
 // (T14), and how it and T13's ratios hang on tuning time and control latency. controller/schedule cannot make them, as the
 // machines are the agents'. Virtual time; a function of the seeds. oddl (reconstruction).

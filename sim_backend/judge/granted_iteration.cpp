@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives to streams, makespans to an iteration.
 #include "sim_backend/judge/granted_iteration.hpp"
 

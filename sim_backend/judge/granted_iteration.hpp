@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job's iteration on ODDL's fast plane: every collective's streams are offered to the senders and arbiters themselves, in
 // virtual time, and what they take stands where the ideal switch's time stands. It plays no device, no map and no ring step:
 // a ring is one stream an edge, as the plane grants it. oddl (reconstruction).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting iterations over light, and comparing with what was expected.
 #include "sim_backend/judge/job_account.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobAccount: what became of one job of a scenario: submitted, lit, dark, how many iterations its light carried and how many
 // bytes; and whether that is what the scenario's author expected. One account for the simulation and for labs; all instants
 // count from the start of the run.

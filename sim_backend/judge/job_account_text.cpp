@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What became of a run's jobs, for people and for programs.
 #include <algorithm>
 #include <array>

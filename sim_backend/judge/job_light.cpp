@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job's life cut into phases by the commits that moved it, and each phase judged by itself.
 #include "sim_backend/judge/job_light.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobLight: when a job had the light that was decided for it, and when not, and why. Measured from ground truth against the
 // plans, never from what a controller says of itself. Pure: the same history and the same light give the same account.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sweep over light and decisions in the order of time.
 #include "sim_backend/judge/lab_judge.hpp"
 

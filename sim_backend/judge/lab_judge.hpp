@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LabJudge: the judge of the simulation over what real processes leave behind: the light logs of the devices that they host,
 // and what the controller decided, from its tape. Instants of both are of one clock, that of the lab's host.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of safety, one function a place that light can be at.
 #include "sim_backend/judge/light_checker.hpp"
 

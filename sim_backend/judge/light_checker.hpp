@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightChecker: the safety judge. At every change of ground-truth light it asks whether that light may be; it learns which
 // circuits exist from what the controller journals, and nothing that it judges ever hears from it. Plans active at one time:
 // the last confirmed one and every one that is `going` since.

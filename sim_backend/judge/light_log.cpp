@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line an optical change; numbers are decimal integers in the units of core/units.hpp.
 #include "sim_backend/judge/light_log.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light log: the optical changes of simulated devices as lines of text, so that a process that hosts devices can leave behind
 // what its light really did. Ground truth: for replay and for judges, never for a controller or an agent.
 #pragma once

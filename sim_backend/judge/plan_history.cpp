@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a journal into spans of time.
 #include "sim_backend/judge/plan_history.hpp"
 

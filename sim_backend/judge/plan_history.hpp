@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlanHistory: which light the controller decided for each job, and when, as overheard from the rows of its journal. What the
 // account of a job's light (job_light.hpp) measures ground truth against. It remembers of a plan what jobs need and no more,
 // and nothing that it tells ever reaches a controller.

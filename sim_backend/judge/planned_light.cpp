@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan's setpoints as optical states, traced by the same model as ground truth.
 #include "sim_backend/judge/planned_light.hpp"
 

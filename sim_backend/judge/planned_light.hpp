@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlannedPaths: which elements the light of each circuit passes if every device is as a plan says: for telling whose light a
 // device that fails can take along.
 #pragma once

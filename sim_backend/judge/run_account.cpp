@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a script's entries to the accounts of their jobs.
 #include "sim_backend/judge/run_account.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RunHistory: what is kept of a run while it lasts, so that its jobs can be accounted for: the controller's plans (from its
 // journal), the jobs' schedules, and what was done to devices and machines. Filled by the simulated world and by labs alike.
 #pragma once

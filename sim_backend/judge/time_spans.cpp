@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sweeps over two ascending lists.
 #include "sim_backend/judge/time_spans.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TimeSpans: sets of instants as ascending, disjoint spans, and what a judge of light does with them. Values only.
 #pragma once
 

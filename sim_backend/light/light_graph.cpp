@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every kind of element does to a ray, and what of it gets through where it should not.
 #include "sim_backend/light/light_graph.hpp"
 

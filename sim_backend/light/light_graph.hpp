@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightGraph: the fabric laid flat for tracing light: where each output port leads, what each element does to light, and what
 // it is set to now. It follows no light itself (light_model does) and shares no code with the planner or its verifier, because
 // it is their judge.

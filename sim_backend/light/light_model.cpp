@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tracing, and the book of what is where. A trace that comes out as before touches no book.
 #include "sim_backend/light/light_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightModel: ground truth. Where the light of every transmitter is now, which receivers it reaches usably, and since when.
 // Incremental: a laser's change re-traces that laser, a switch's change only the light that passes it. It shares no code with
 // the planner or its verifier, and nothing that it judges ever reads it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk upstream from each monitor; and a model of light that is there only where somebody looks.
 #include "sim_backend/light/local_light.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LocalLight: the light of the devices that one process simulates, for the monitors among them. A process knows no other light:
 // a monitor to which other light can come would read darkness and be believed, so there is none.
 #pragma once

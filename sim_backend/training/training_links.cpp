@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sockets, dumps and stand-ins of the nodes of one process.
 #include "sim_backend/training/training_links.hpp"
 

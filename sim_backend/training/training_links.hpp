@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrainingLink: how the training processes of one node and its agent hear of each other. What Inspector dumps is demand; who
 // speaks through the node's socket paces its iterations, and without sockets a stand-in does.
 #pragma once

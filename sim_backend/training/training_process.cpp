@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compute, say so, say it again.
 #include "sim_backend/training/training_process.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrainingProcess: stands in for the training process of a node where there is none. It computes for as long as its model says,
 // with the habits that a scenario gives it, and says so to its agent until it is answered with light. What it says may be lost
 // or come twice.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of a scenario to words of a device model.
 #include "sim_backend/world/fault_model.hpp"
 

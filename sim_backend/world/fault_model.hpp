@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scenario's device faults as simulated devices take them: the same in the simulated world and in an agent's process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is named in a sentence is found by its words.
 #include "sim_backend/world/fault_notices.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FaultNotices: how long after the beginning of each injected fault an operator was told of it: by the first alarm, or the
 // first change of a job's state, that names the device, its node, or a circuit through it. It overhears the controller and
 // judges nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over entries and actions after every event; the timer is set to the earliest instant at which one of them is due.
 #include "sim_backend/world/operator_script.hpp"
 

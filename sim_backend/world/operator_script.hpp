@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OperatorScript: the operator of a run, as a step machine. It submits and cancels a scenario's jobs at their times, and does
 // what else the scenario says, through the same messages that `loom` sends, and remembers what it was answered. Not answered,
 // it does what a careful person does: looks whether the job is there before it asks again. It knows nothing else of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same frames that the drivers send, from somebody else.
 #include "sim_backend/world/outsider.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outsider: somebody at the front panel. Changes a simulated device behind the controller's back by the device's own register
 // protocol, through its bus and in its turn, so that models stay honest and drivers are none the wiser.
 #pragma once

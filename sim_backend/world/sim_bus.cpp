@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lane at a time: execute at the instant when the wire is free, answer after the service time.
 #include "sim_backend/world/sim_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimBus: the REGISTERS seam over device models. A lane a bus executes its transactions in order and is busy for each one's
 // service time. Time comes from any TimeSeam, so the same class serves the simulation and an agent process in `soft` mode.
 // What the devices do to light goes to a callback and, if wanted, to a log; drivers and agents see neither.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One flush at a time; rows that arrive while it runs wait for the next one, as with a real group commit.
 #include "sim_backend/world/sim_disk.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimDisk: the STORAGE seam of the simulation. Rows live in memory, become durable after a seeded latency (group commit), and
 // what was not durable is gone after a crash, a snapshot and the rows that it drops included. It may also tear its tail, and
 // then says so, as a CRC would. As a real journal it takes no rows behind damage until it is restored.

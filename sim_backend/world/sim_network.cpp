@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The road of one message: lost? cut off? when? once or twice? Each question is one draw, asked in this order for every
 // message.
 #include "sim_backend/world/sim_network.hpp"

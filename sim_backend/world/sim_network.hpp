@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimNetwork: the MESSAGES seam of the simulation. Bytes between controller, agents and operators are delayed, lost, doubled,
 // reordered and cut off by a seeded generator; they are never damaged. Time comes from any TimeSeam, chance from the seed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three small decorators that share one queue and one clock.
 #include "sim_backend/world/troubled_host.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TroubledHost: the seams of one machine whose host is slow or whose clock is wrong: decorators on time, messages and
 // registers. While it is well they pass everything on at once, so that a run without such faults is the run that it was.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A 4-ary heap of (instant, sequence). It never moves a task once it is stored.
 #include "sim_backend/world/virtual_loop.hpp"
 

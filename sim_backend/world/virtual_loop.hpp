@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VirtualLoop: the TIME seam of the simulation. Time stands still while a task runs and jumps to the next one; equal instants
 // run in the order of their arrival, so a run is a function of its inputs. It never asks a real clock.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Putting the world together, and what the judge overhears.
 #include "sim_backend/world/world.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // World: controller, agents and operator of one scenario in one thread under virtual time, over simulated seams, with ground
 // truth light and its judge beside them. The machines are the real ones, and so are Host, codec and drivers; what the judge
 // knows flows from them to it and never back.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Death and return of the world's machines: what a process loses when it is killed, and what its next incarnation starts from.
 #include <utility>
 

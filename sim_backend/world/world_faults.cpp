@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a scenario does to devices and machines, and what of the light that follows is excused: where, by which rule, how long.
 #include <utility>
 

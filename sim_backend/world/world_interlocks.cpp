@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interlock contacts of the simulated world: each node has one of its own beside those of the fabric, so that a fault can open
 // it. A process that starts reads its contacts first, and somebody closes the cover and rearms when a fault is over.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of hosts, fibres and controllers: who is slow, whose clock is wrong, what was plugged wrongly, and a controller that
 // does not know that it was replaced. Those of devices and processes are in world_faults.cpp.
 #include <algorithm>

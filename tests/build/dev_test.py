@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """./dev says what is wrong with its arguments before anything is installed, configured or built.
 
 The programs that it would call are stand-ins that leave a trace: none may have been called.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`cmake --install` into an empty folder leaves programs that start, completion that a shell reads, and scenarios that load.
 
 Arguments: the build folder.

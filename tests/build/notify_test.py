@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The daemons under a service manager: this test is the manager. It gives each a NOTIFY_SOCKET and WATCHDOG_USEC, receives READY=1,
 STATUS= and WATCHDOG=1, none while the daemon is stopped (SIGSTOP), and STOPPING=1 at SIGTERM.
 

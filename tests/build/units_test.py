@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The units that ship, judged by what we did not write: `systemd-analyze verify` reads them, and each option of their commands is
 one that the program itself knows.
 

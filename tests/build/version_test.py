@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every program says the same version, and manual pages are troff that groff has nothing to say about.
 
     version_test.py FOLDER_OF_PROGRAMS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs what the pages say. Every command of a fenced `sh` block of README.md, CONTRIBUTING.md and docs/ is run in a scratch copy, and fails
 with file:line; every `loom ...` and `./dev ...` in running text is held against the programs' own help. Ends what it started.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the pages say is run (docs/testing.md). The interpreter is Debian's own, as for the strangers.
 find_program(LOOM_DOCS_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(LOOM_DOCS_PYTHON)

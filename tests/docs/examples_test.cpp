@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The code of docs/examples, which tutorials lead through: it is compiled, planned with, verified, and asked.
 #include <catch2/catch.hpp>
 

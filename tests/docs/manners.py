@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How every command of loom ends: a wrong command line, and a command that can do nothing, with and without --json.
 
     manners.py FOLDER_OF_PROGRAMS

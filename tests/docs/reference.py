@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pages of docs/reference and the descriptions in configs/schema, from what the programs say: writes them, or says which differ.
 
     reference.py FOLDER_OF_PROGRAMS [--check]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A speed that nobody knows: the search by itself, and a module on a pseudo terminal that understands at its own speed only.
 // A pseudo terminal carries bytes at any speed, so the module looks at the speed that the line was set to.
 #include "drivers/bus/baud_search.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(bus_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/baud_search_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contacts as they are read: a file, a Modbus server of another hand (pymodbus), and the logic above libgpiod. No GPIO of a
 // real kernel is tried here: that takes the module gpio-sim.
 #include <unistd.h>

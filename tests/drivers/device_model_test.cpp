@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device models by themselves: light follows commands late, faults show in light, and equal seeds give equal bytes.
 #include "core/digest.hpp"
 #include "drivers/transceiver/itla_frame.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DiscreteInputServer: a Modbus server of pymodbus in a process of its own, which ends with the test. Where pymodbus is not
 // installed the test is skipped, and says so.
 #pragma once

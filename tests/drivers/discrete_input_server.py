@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Modbus/TCP server of pymodbus, a stranger to libmodbus, with one discrete input (unit 1, input 3) for interlock tests.
 
 Prints `port N` when it listens. Each line on its standard input sets the input: 1 closed, 0 open; `done` is printed when that

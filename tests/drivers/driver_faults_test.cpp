@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every driver owes whatever the wire does: bounded retries, one transaction at a time, writes that are not repeated when
 // only their answer was lost, a sentence when it gives up, and no claim that ground truth does not bear out.
 #include <random>

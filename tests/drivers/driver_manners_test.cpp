@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices that answer late, wrongly or never, and devices that lose their power, before all drivers: every fire ends, as a
 // success that light bears out or as a named fault, and the device is brought back when it has come to its senses.
 #include "drivers/retry_state.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Drivers against device models, and the models by themselves.
 loom_test(drivers_test
   SOURCES

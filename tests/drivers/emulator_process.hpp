@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EmulatorProcess: a real lightloom-emulate, spawned on any free port and ended with the test.
 #pragma once
 

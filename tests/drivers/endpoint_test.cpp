@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the one line that names a bus is read, and what is said about a wrong one.
 #include "drivers/bus/endpoint.hpp"
 

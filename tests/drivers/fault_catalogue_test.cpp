@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one list of faults, and what those of it do that no driver's test rests on: in light and on the wire, model by model.
 #include "core/fault_catalogue.hpp"
 

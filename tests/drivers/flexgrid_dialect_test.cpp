@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Golden texts of the flexgrid dialect.
 #include "drivers/wss/flexgrid_dialect.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that must say a serial number: another one, or none yet, gets nothing but darkness.
 #include "tests/drivers/rig.hpp"
 #include "tests/drivers/subjects.hpp"

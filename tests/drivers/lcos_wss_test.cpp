@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The WSS driver against the WSS model.
 #include "drivers/wss/lcos_wss.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modbus/TCP against a real emulator process: what is written is read, refusals have names, and a late reply poisons nothing.
 #include <catch2/catch.hpp>
 #include <chrono>

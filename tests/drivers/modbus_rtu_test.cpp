@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modbus RTU over a pseudo terminal: the bytes on the wire, and the late reply that must not answer the next request.
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both ways to a module's bytes: a file in optoe's layout, and an I2C adapter that is a module made of code.
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real driver over the real bus against an emulated module in a process of its own: a FUSE file. And Python's os.pread, dd
 // and xxd as clients of the same file, which know nothing of us.
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of drivers and the list of simulated devices, held against each other.
 #include "drivers/registry.hpp"
 

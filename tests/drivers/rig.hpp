@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver, the model of its device and a lane of one, under a clock of their own. The rig checks on every step that a driver
 // with a transaction outstanding asks for nothing more.
 #pragma once

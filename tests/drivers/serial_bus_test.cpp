@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames over a pseudo terminal whose other end is a scripted device on a thread: it answers when the request has come.
 #include "drivers/bus/serial_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subjects: one device of every model with setpoints that all differ, for tests of what every driver owes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WSS and OCS emulators as processes: the bytes on the wire, the real drivers over the real bus, power cycles, bad manners.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames over TCP whose other end is a scripted server on a thread: polite, late, halting, flooding, gone.
 #include "drivers/bus/tcp_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TcpPeer: a listening socket whose connections a test plays by hand: it receives and says bytes, blocking.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Terminal: a pseudo terminal whose other end a test plays by hand: it receives and says bytes, blocking.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer entry: pages of a CMIS module, and bytes of a tunable SFP+.
 #include <cstddef>
 #include <cstdint>

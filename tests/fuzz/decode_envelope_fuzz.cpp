@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: bytes of an envelope never crash the decoder, and whatever decodes is lawful: it encodes to bytes that decode to
 // the same value, and the transport's peeks name the same node and request.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: bytes of a journal record never crash the decoder, and whatever decodes has one form: encoding, decoding and
 // encoding again gives the same bytes.
 #include <cstddef>

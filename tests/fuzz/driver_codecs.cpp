@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The properties, one function a codec.
 #include "tests/fuzz/driver_codecs.hpp"
 

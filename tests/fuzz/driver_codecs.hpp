@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds for every byte string that a device, or somebody else on its wire, may say: the readers never crash, and what they
 // do read has one form, which reads back as itself. Broken: LOOM_ASSERT. Fuzzers and a corpus in the test suite call the same.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: lines of a WSS, as tests/fuzz/driver_codecs.hpp says.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The properties, and a bench of two rings.
 #include "tests/fuzz/heater_codecs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds for every byte string that the electronics of heaters, or somebody else on their line, may say: what is read of it
 // is a number that a heater can have, or nothing. Broken: LOOM_ASSERT. A fuzzer and a corpus in the test suite call the same.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: lines of heater electronics, as tests/fuzz/heater_codecs.hpp says.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: dumps of NCCL's Inspector, in two pieces cut anywhere, never crash the reader; what it reads is within the limits,
 // the cut does not matter, and the folder makes a lawful report of it.
 #include <cstddef>

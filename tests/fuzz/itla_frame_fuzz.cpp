@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: frames of a laser, what it says of itself, and its answers to a driver, as tests/fuzz/driver_codecs.hpp says.
 #include <cstddef>
 #include <cstdint>

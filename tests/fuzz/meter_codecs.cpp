@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The properties of meters' answers.
 #include "tests/fuzz/meter_codecs.hpp"
 

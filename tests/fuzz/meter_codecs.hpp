@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As driver_codecs.hpp, of what meters of light say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: lines of a power meter or a wavemeter, as tests/fuzz/meter_codecs.hpp says.
 #include <cstddef>
 #include <cstdint>

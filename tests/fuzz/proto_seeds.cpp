@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes one lawful envelope of every body and one record of every kind into the folders ARGV[1]/envelope and ARGV[1]/record:
 // a corpus from which the fuzzers begin.
 #include <filesystem>

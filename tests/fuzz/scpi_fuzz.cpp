@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: lines of a circuit switch, as tests/fuzz/driver_codecs.hpp says.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: replies and commands of a circuit switch that speaks TL1, as tests/fuzz/driver_codecs.hpp says.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: bytes of a TopoOpt task graph never crash the reader, and whatever reads is lawful: the graph passes its check,
 // and written it reads again as tasks of the same kinds.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds for every byte string that a WaveShaper, or somebody else at its address, may say: as driver_codecs.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer: a WaveShaper's web server, as tests/fuzz/waveshaper_codecs.hpp says. With LIGHTLOOM_FUZZ_MODEL in the environment
 // the model hears it too, which is a hundred times slower.
 #include <cstddef>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(predict_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/predict_closed_form_test.cpp

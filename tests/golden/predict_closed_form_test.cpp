@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions against closed forms, and the recurrence against them where both apply.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overlap of compute and communication, small enough to be followed by hand.
 #include <catch2/catch.hpp>
 

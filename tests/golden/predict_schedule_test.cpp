@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predictions from actual schedules: static rings agree with the closed form, timeslots with their guards and holds.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay: bytes only over light. Full light equals the closed form; a gap costs what the recurrence says; darkness is an error.
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads C++ far enough to find conditions and tables: comments and literals masked, brackets matched, expressions split at
 their logical operators. It relies on the tree's clang-format: a comparison has a blank on both sides, a template has none."""
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """./dev mutate: do the tests notice a bug? Builds a copy of the tree in which every mutant of schemata.py waits behind a switch,
 runs each mutant's test programs, and says which were caught. Patches beside this file are planted one at a time. What survives
 must be argued in survivors.md. Nothing of the tree itself is changed; all work is in build/mutants."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generated mutants. Every guard, predicate and row of a transition table of a file becomes a choice that a number in the
 environment makes at run time, so that one build holds all mutants of a file and each costs only a run of its tests.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings into models, and models into times.
 #include "tests/oracle/closed_form.hpp"
 

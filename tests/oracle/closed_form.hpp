@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Closed forms of an iteration, as an oracle of the engine and of schedules: what symmetric collectives take on a fabric that
 // is nothing but rates, latencies and dark times, by formulas that share no code with either. An approximation: no contention.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Exact answers for small cases, by integer programming (CBC, ADR 0017). Tests and benchmarks link it, nothing else does.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(cbc REQUIRED IMPORTED_TARGET cbc)

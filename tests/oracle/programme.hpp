@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole numbers under linear limits, by CBC (ADR 0017), and the climb from level to level that every max-min optimum is found
 // by. For the oracles in this folder only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Level by level: is there an allocation that gives every pair so much?
 #include "tests/oracle/ring_oracle.hpp"
 

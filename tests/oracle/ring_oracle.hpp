@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The best that any allocation of wavelengths on a ring can do, for small rings, by integer programming (CBC, ADR 0017): what
 // heuristics are judged by. For tests and benchmarks only; no part of the controller.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small rings that tests and benchmarks ask about: the golden demands, and random ones by seed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binaries, their limits, and the climb.
 #include "tests/oracle/switch_oracle.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The best that parallel circuit switches, and a ring without re-use of wavelengths, can do for the worst-served pair, as the
 // authors' integer programmes say it (docs/systems/sipml.md#circuits-over-switches, #mordia) and CBC solves it. For tests and
 // benchmarks only.

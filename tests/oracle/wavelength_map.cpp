@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reach by breadth-first search over the map: node (g, a) reaches (map[g][j], j) for every j, whatever a.
 #include "tests/oracle/wavelength_map.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of nodes with tunable lasers behind a WSS each, fixed receiver filters (the reconstruction of ODDL): wavelength j of
 // group g leads to receiver j of the one group that the map names; nodes relay where it leads elsewhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every interleaving of a small fast plane: which message arrives when and in which order, one lost, one doubled, one restart
 // or one death, up to a horizon in ticks; states are told apart by a 64-bit fingerprint. Then every road must lead home.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Larger worlds at random: up to 12 nodes, up to 3 transmitters, clocks and flights that err, losses, doubles, reorderings,
 // restarts and deaths, then calm. Safety at every instant; after the faults stop everything comes to an end, and new streams
 // are carried.

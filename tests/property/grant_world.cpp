@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small world's machines, messages and judge.
 #include "tests/property/grant_world.hpp"
 

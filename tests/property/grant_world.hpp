@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small world of the fast plane: N nodes, every message in flight visible, time in ticks. Whoever drives it decides what
 // is delivered, lost or doubled, and who dies or restarts. It keeps the light as ground truth, with each node's clock error
 // and flight error, and judges it: never two transmitters on one receiver, never light outside a grant.

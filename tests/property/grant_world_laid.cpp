@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small world behind executors in software: proofs of darkness, agents that return without a plan, commits that lay the
 // light of all anew.
 #include <algorithm>

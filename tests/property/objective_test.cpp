@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a scheduler says of its schedule against what the prediction of a lab's report says of the same schedule: a bound is
 // below the objective and the iteration. The objective is below the iteration where it is the work of what is busiest; where it
 // is the length of all timeslots, communication takes no longer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random arrivals, growth, shrinkage and ends of jobs on ODDL: every plan is verified, and whoever is not asked keeps his
 // light.
 #include <array>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(plan_property_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/plan_accepts_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever the scheduler and lower make of a lawful request, verify accepts, and untouched light stays as it was.
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thousands of corruptions a rule: an accepted plan (or its fabric) is damaged grossly so that the rule is broken, and verify
 // must say so by the rule's name. Each check at its border, with its evidence, is tried in tests/unit/verify_*_test.cpp.
 #include <algorithm>

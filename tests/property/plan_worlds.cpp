@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random controller: it changes an intent, asks for a plan, and takes it as confirmed.
 #include "tests/property/plan_worlds.hpp"
 #include "controller/architectures/oddl/fabric.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random fabrics, job sets and sequences of revisions for the properties of planning.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicting again after a change: what a kept Predictor says equals, bit by bit, what a fresh one says of the changed graph.
 #include <bit>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random task graphs on random networks: what the engine computes equals what it plays, bytes are conserved, a second run
 // repeats the first, and nothing breaks an order that the graph gives.
 #include <catch2/catch.hpp>

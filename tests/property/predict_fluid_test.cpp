@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives as fluids: weighted ways against the slow solver, and the engine with fluids against the engine that plays
 // rounds.
 #include <algorithm>

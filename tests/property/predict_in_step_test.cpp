@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives that all do the same at once: playing one port for all equals playing every transfer, whoever disturbs them.
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The incremental fluid against the slow one: random small networks, random arrivals, every completion time.
 #include <algorithm>
 #include <catch2/catch.hpp>

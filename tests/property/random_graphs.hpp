@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random networks and task graphs for the properties of the predictor; the generator decides everything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two plays of one graph that must come to the same, part by part and link by link.
 #pragma once
 

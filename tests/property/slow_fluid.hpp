@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slow, obviously right fluid: at every instant at which a flow starts or ends, all rates are found anew by filling all
 // links together, and everybody moves on at these rates. Shares no code with the predictor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random jobs that come, change their traffic and go on random TopoOpt fabrics: every plan is verified (make_plan refuses what
 // is not), shards are disjoint, and whoever did not change keeps every circuit. Panels: light waits for wires, never the other
 // way.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the scenario says so, what somebody changed behind the controller's back becomes desired: nothing is written, no light
 // is disturbed, the alarm says so until it is cleared, and later jobs are planned around it.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents that fall silent and come back, with real agents, drivers and devices under virtual time: the light of others goes on,
 // nothing is written where nothing differs, and what was changed meanwhile is read first and then repaired.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One agent with a device of every kind, real drivers over simulated devices: one commit touches lasers, heaters, WSS and OCS
 // together, in the order of the road, judged by what reached the devices and by their light.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Somebody changes devices behind the controller's back, one at a time: each is named within one poll and repaired by a commit
 // that disturbs no other light, or left alone where the scenario says so.
 #include "sim_backend/experiments/drift_experiment.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every committed fabric under virtual time: its scenario runs without a violation, bytes get through over the light that was
 // there, and a job's light never blinks when others come and go.
 #include <algorithm>

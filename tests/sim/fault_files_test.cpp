@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any workload meets any faults: a scenario's jobs under each committed fault file, judged by ground truth; and what the reader
 // says of a fault file that is wrong.
 #include <unistd.h>

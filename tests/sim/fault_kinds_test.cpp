@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kinds of faults do that part light from registers, a machine from its clock, or a controller from its agents: seen
 // in ground truth, and over when they are over.
 #include <catch2/catch.hpp>

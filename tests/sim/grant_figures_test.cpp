@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations on granted light beside the ideal switch: T14's rows, their reasons, and what moves them.
 #include "sim_backend/judge/grant_figures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast plane at scale, in small: determinism, load, loss, and the closed form.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast plane in the whole system: jobs whose agents grant each other's light, under virtual time, through the real drivers,
 // judged from ground truth. What the judge calls a collision is two lit transmitters on one receiver.
 #include <catch2/catch.hpp>

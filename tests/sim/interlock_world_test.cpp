@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interlock contacts in the simulated world: darkness within the devices' times whatever else has failed, light only after a
 // rearm, and a judge that would notice.
 #include <catch2/catch.hpp>

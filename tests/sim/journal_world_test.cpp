@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Journals in the whole system: a controller that starts again from an older copy of its disk under living agents, one that
 // starts from a snapshot, and one whose disk is full.
 #include <catch2/catch.hpp>

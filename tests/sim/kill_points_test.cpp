@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kill -9 at the steps of a change, and devices without power at its instants: see sim_backend/experiments/kill_points.hpp for
 // what is judged. A trial takes milliseconds, so the suite tries all points of one architecture and a part of each other's;
 // `./dev soak kill-points` tries all of all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Live demand under the real controller, agents and network: what nodes report moves light, or is damped.
 #include <catch2/catch.hpp>
 

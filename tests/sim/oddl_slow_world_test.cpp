@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL's slow plane under the real controller, agents and drivers: what the certificate promises, ground truth keeps.
 #include <catch2/catch.hpp>
 

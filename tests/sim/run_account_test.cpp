@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run says of its jobs and of itself: lit, dark, refused, iterations; what was expected and what was not; and what an
 // operator orders meanwhile.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the swarm draws can be written down, read back and run again; and what fails is made small.
 #include "sim_backend/experiments/shrink.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated disk: durable late, gone after a crash, torn, full.
 #include "sim_backend/world/sim_disk.hpp"
 

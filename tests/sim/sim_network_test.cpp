@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated network: what it may do to messages, and that it does it.
 #include "sim_backend/world/sim_network.hpp"
 

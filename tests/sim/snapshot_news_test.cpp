@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A judge that reads a snapshot in place of rows knows the same plans as one that has read those rows.
 #include "sim_backend/snapshot_news.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light that nobody has proven dark is never steered: agents that die at any instant of a commit, and devices that lose their
 // power while nobody is there to remember what they held. Ground truth judges every instant.
 #include <catch2/catch.hpp>

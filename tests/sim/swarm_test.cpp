@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slice of the swarm on every architecture: `./dev soak` runs as many seeds as anybody has time for. A seed that found
 // something stays here.
 #include "sim_backend/experiments/swarm.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt under virtual time: jobs come, change their traffic and end through the commit protocol; the light checker stays
 // clean, nobody else's light blinks, and look-ahead panels are wired while light stays.
 #include <algorithm>

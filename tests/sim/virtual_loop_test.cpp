@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Virtual time: order, equality, and tasks that make tasks.
 #include "sim_backend/world/virtual_loop.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(sim_seams_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/virtual_loop_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole system under virtual time: real controller, agents, Host, codec and drivers over simulated seams, judged from
 // ground truth.
 #include "sim_backend/world/world.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """bundle.py FOLDER: a run bundle, judged with tarfile, hashlib and json alone; then repeated, altered and cut by hand."""
 import hashlib
 import io

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """emulators.py FOLDER PART...: emulators, judged by clients that others wrote and by one written from docs/devices.md alone.
 
 modbus  pymodbus over TCP and as RTU over the pseudo terminal

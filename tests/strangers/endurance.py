@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """endurance.py FOLDER [SECONDS]: training for so long (./dev soak soft: an hour; 12 s in the suite). Two jobs repeat beside each
 other; iterations go on, none takes longer and longer, nothing stays dark, and no daemon grows.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """flood.py FOLDER [ATTACK...]: a viewer's key and a stolen agent key send as much as they can; agents, jobs and operators must not notice.
 
 Attackers are processes of their own (flood.py --attack NAME ...), so that they do not share the operator's interpreter. Meanwhile an

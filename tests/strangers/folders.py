@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """folders.py FOLDER: `loom lab` in the wrong folder, stopped at the wrong moment, or killed. It touches what it made and nothing else.
 
 Every wrong folder is hashed before and after, names, contents, modes, link targets and times of change included.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """hosts.py FOLDER [ipv6]: one agent process a host, each host a network namespace with an address of its own, keys by bundle alone.
 
 Five namespaces: four hosts (the controller's and three with agents) and the switch between them. All of them, their addresses and

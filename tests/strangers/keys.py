@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """keys.py FOLDER: keys are granted, revoked and rotated while the daemons run; what a viewer may; what the audit says.
 
 Instants are of this process: a change counts from the moment that `loom keys` begins, which is harsher than from its write.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the judges share: a lab in a folder of its own, the ledger of promises, and what can be seen from outside.
 
 A judge is given the folder of the programs (first argument, or LIGHTLOOM_BIN), prints one line a promise and exits with 0 (all kept), 1

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """liar.py FOLDER [FAMILY...]: one agent process is stopped and its key used by somebody who lies: about terms, revisions, instants, devices,
 other nodes, commits, and to other agents over their links.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """metrics.py FOLDER: read as Prometheus reads them. Both daemons of a lab serve text that a strict reader and promtool accept, on
 loopback only, and say what `loom status` says. What they say of jobs, devices and journals is held against the light that was
 ordered, the devices that there are, and the files on disk.

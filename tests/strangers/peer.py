@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An independent client of Lightloom's wire, written from docs/wire.md and proto/*.proto alone: a CURVE DEALER, batches, envelopes.
 
 It shares no code with the product on purpose. What it cannot do, the documents do not say how to do; what the product takes and this

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """safety.py FOLDER [off|contacts]: darkness with the controller dead, and interlock contacts, judged by the light logs (docs/wire.md).
 
 The contact of nodes 0 to 3 is a file; that of nodes 4 to 7 is a Modbus discrete input, served by Debian's python3-pymodbus, a stranger to

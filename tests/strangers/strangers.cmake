@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Judges that share no code with the product: Python, against real processes (docs/testing.md). They look for Debian's own
 # interpreter, whose packages ./dev test installs, and skip where its modules are missing.
 find_program(LOOM_STRANGERS_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the judges of training share: training processes written from docs/training_processes.md alone, and a lab for them.
 
 A process sleeps (it computes), says that it is ready, waits for its light, sends while the light is there, and keeps its own

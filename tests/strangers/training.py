@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """training.py FOLDER [FAMILY ...]: training processes on the four nodes of a real lab; light comes when all have asked for it.
 
 What they saw is held against docs/training_processes.md, `loom job show --json`, and the light that the simulated lasers

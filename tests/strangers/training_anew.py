@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """training_anew.py FOLDER [FAMILY ...]: training and light that begin anew.
 
 Families: again (a process that was started again, one that connects and says nothing, a slow iteration with two reasons),

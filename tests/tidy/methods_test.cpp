@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many methods a class has, public and private: one that a reader can hold in his head has few, and what needs no member is
 // no method. The controller's parts keep the limit; classes of other rooms that are beyond it are named here, each with a
 // ceiling that only shrinks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tree says of itself must be in the tree: pages, headings and files that are named exist, nothing is named that only
 // somebody's desk has, every page is in an index, and prose is as wide as prose.
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every source file names its licence in its first line, or behind its `#!`: SPDX-License-Identifier, as LICENSE has it.
 
     spdx.py           which do not? Exit codes: 0 all do, 1 some do not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree's own rules, judged by reading the tree: which room may include which, what step machines may not call, how long
 // files and functions may be, that no file is an orphan, and that every number on the wire says its unit.
 #include <algorithm>

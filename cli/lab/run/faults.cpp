@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Killing and starting processes at their times.
 #include "cli/lab/run/faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LabFaults: what a scenario does to the processes of a lab: kill -9, and a new start after its time. Device faults are
 // done by whoever simulates the device: an agent (--faults), or an emulator (--faults-of). What a lab cannot do is named before
 // anything starts.

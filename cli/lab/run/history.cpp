@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of the journal have no time of their own: commits have that of their history, orders about lasers that of their order.
 #include "cli/lab/run/history.hpp"
 

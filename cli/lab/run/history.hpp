@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LabHistory: the RunHistory of a lab, kept while it runs: what its controller decided (journal) and when (history of commits),
 // what its devices' light did, and what the lab did to its processes. Its instants count from the start of the run.
 #pragma once

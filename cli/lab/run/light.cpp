@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading light logs and banks of heaters.
 #include "cli/lab/run/light.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LabLight: what the devices of a lab did to light, put together from the light logs of its processes and emulators: ground
 // truth for accounts, replays and judges. Instants are of this host's monotonic clock.
 #pragma once

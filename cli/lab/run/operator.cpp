@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One loop: what is due, what the controller says, what the light has carried.
 #include "cli/lab/run/operator.hpp"
 

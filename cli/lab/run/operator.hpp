@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LabOperator: a scenario's operator in real time: the same OperatorScript as in the simulation, whose requests go to the
 // running controller as those of `loom` do, beside whatever the scenario does to the lab's processes. It follows the jobs until
 // the run is over, and keeps what their account needs.

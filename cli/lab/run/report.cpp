@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of a lab's jobs.
 #include "cli/lab/run/report.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a lab prints of a job: predicted beside replayed, every stage's time, skew, slack and dark time.
 #pragma once
 

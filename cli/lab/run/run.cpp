@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main job: a scenario's run with real processes, and what became of its jobs: accounted for, predicted and replayed.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packet switches: one ideal, trees of them, and nodes joined directly.
 #include "controller/architectures/electrical/architecture.hpp"
 

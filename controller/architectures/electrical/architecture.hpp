@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Electrical fabrics, which optical ones are compared with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stubs paired at random; loops and parallel links swapped away.
 #include "controller/architectures/electrical/expander.hpp"
 

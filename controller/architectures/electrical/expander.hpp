@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random d-regular graph of nodes (Jellyfish's topology, NSDI 2012, without switches): short paths in every direction.
 #pragma once
 

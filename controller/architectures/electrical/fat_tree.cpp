@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Al-Fares et al. (SIGCOMM 2008): k/2 nodes an edge switch, k/2 edge and aggregation switches a pod, k pods, (k/2)^2 cores.
 #include "controller/architectures/electrical/fat_tree.hpp"
 

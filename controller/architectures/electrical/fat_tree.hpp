@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A three-tier fat-tree of equal switches: full bisection or oversubscribed above the edge, with flows hashed to one of the
 // equal ways (real collisions on real links) or sprayed over all of them.
 #pragma once

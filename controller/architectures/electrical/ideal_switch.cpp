@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A star: a node's up link carries the path's latency, the link down adds none.
 #include "controller/architectures/electrical/ideal_switch.hpp"
 

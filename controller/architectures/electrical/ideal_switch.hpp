@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One switch without contention inside: only the nodes' own ports bound a transfer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mordia in the arena.
 #include "controller/architectures/mordia/architecture.hpp"
 

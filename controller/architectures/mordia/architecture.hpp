@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mordia as SiP-ML compares itself with it: no wavelength twice in the whole network.
 #pragma once
 

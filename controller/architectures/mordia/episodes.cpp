@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worst-served next.
 #include "controller/architectures/mordia/episodes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mordia as SiP-ML's authors simulated it (docs/systems/sipml.md#mordia): one ring on which every wavelength serves one pair at
 // a time in the whole network. What SiP-Ring's re-use of wavelengths is measured against. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OCS-reconfig in the arena.
 #include "controller/architectures/ocs_reconfig/architecture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OCS-reconfig, TopoOpt's baseline: circuit switches set anew again and again by what is queued.
 #pragma once
 

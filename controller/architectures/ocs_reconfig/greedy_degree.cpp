@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue of demands, and what is done about those who are left out.
 #include "controller/architectures/ocs_reconfig/greedy_degree.hpp"
 

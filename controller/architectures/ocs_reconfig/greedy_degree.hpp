@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The topologies that TopoOpt's baselines choose while a job runs (docs/systems/topoopt.md#reconfigured-baselines):
 // OCS-reconfig, whose servers forward, and SiP-ML as TopoOpt's authors ran it, circuits only. Greedy, link by link, from the
 // bytes that are left. Pure.

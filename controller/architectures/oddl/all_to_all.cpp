@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-to-all on ODDL: maps in turn, or one map with relays, whichever takes less time.
 #include <algorithm>
 #include <array>

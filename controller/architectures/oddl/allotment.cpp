@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proportional shares of planes and orders.
 #include "controller/architectures/oddl/allotment.hpp"
 

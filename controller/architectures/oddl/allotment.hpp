@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allotment: which planes of its transmitters, and which orders of the AWGs, a job is admitted with where a fabric has several
 // (ODDL), in proportion to its traffic. Decided once: a running job keeps what it has.
 #pragma once

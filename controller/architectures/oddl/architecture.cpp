@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the house knows of ODDL.
 #include "controller/architectures/oddl/architecture.hpp"
 

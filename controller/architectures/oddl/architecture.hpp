@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL as we reconstruct it: isolation by wavelength switches, tunable lasers, light granted by flow.
 #pragma once
 

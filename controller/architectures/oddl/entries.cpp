@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shortest closed walk over the parts, one port of each.
 #include "controller/architectures/oddl/entries.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries: by which node of each of its groups a job's ring comes in, on ODDL. A group's light for one receiver port leads to
 // one group, so a ring that enters the next group at a port whose light is wanted at home stands in its own way, or in another
 // job's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ODDL reconstruction as a fabric (docs/systems/oddl.md#two-time-scales): only the paper's abstract is public, so sizes,
 // losses and gains are ours. Light of one transmitter: combiner 1:G, amplifier, WSS at the source, fibre, WSS at the
 // destination, amplifier, cyclic AWG, micro-ring drop filter or none, receiver. In the alternative a cyclic router of G + 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reach of a map, and who relays.
 #include "controller/architectures/oddl/maps.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps of wavelengths to groups that stand still for a whole all-to-all, nodes passing on what one hop does not reach
 // (docs/systems/oddl.md#two-time-scales): ring, latin, or an operator's own. Over the job's own groups, counted 0.. in the
 // order of the fabric.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words and lists of numbers into options.
 #include "controller/architectures/oddl/options.hpp"
 

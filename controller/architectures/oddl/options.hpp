@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job may ask of ODDL, and what it is admitted with, read out of their generic form once and typed from then on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading ODDL's shape off a fabric, and claiming wavelengths.
 #include "controller/architectures/oddl/planes.hpp"
 

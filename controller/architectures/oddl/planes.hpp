@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ODDL architecture seats a node (group, port of the AWG; the same on every plane), which channels lead from seat to
 // seat, and who owns which wavelength: (plane, source group, channel) before the WSS has one destination group a stage and one
 // job at all times, which is what isolates jobs.

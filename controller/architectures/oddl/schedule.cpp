@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs and rings on ODDL: what is held, what a job may use, and its refusals.
 #include "controller/architectures/oddl/schedule.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL (reconstruction, docs/systems/oddl.md#two-time-scales): a transmitter picks its destination by wavelength; per job the
 // WSS pair of every group says which group a wavelength leads to. Rings are one static matching, striped over the job's planes.
 // An all-to-all is either maps in turn (a latin square over the job's groups, P stages), or one map that stands while nodes

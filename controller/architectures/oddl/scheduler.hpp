@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scheduler of ODDL at work. Inner header of oddl.cpp (jobs, rings) and oddl_all_to_all.cpp; everybody else wants oddl.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of ODDL's fabric in a file, and what must hold between them.
 #include "controller/architectures/oddl/fabric.hpp"
 

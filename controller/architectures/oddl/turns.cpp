@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edge colouring by port, then rotations of ports as timeslots.
 #include "controller/architectures/oddl/turns.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps in turn: pairs of ranks into as few maps of the WSS as their groups allow, and each map into timeslots in which nobody
 // sends or receives twice. Pure; knows ports and groups, no wavelengths.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what is lit, pair by pair and segment by segment.
 #include "controller/architectures/sip_ml/account.hpp"
 

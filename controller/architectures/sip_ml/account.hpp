@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a SiP-ML schedule is as good as it is: the worst-served pair, and the segment of ring or the node's ports that keep it
 // from getting more. Reads a finished schedule and changes nothing.
 #pragma once

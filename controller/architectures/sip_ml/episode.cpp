@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queued bytes to pairs, pairs to light, light to links.
 #include "controller/architectures/sip_ml/episode.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's episodes (docs/systems/sipml.md#ring-programme, #circuits-over-switches): every interval the bytes that are still
 // queued decide the next light, on the rings or on the circuit switches. These are policies for
 // controller/predict/engine/reconfiguration.hpp, which plays them: all-stop as in the authors' code, or only what changes goes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sentences.
 #include "controller/architectures/sip_ml/explain.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accounts of SiP-ML's schedules as sentences for people. Every number comes from an account; nothing is decided here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cutting by powers of two; placing by list scheduling within reach.
 #include "controller/architectures/sip_ml/placement.hpp"
 

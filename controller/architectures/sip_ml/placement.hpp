@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's op partitioner and degree-aware placement (docs/systems/sipml.md#partition-and-placement): operators of one
 // model-parallel group cut into shards, and each shard put on a GPU of a ring so that transfers stay short. Estimates start
 // times to place by; predicts nothing. Which physical nodes the ring is made of is placement.hpp's business. Pure.

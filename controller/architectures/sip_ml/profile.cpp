@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interpolation, and operators from blocks.
 #include "controller/architectures/sip_ml/profile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SiP-ML knows of a model before it searches a strategy: its operators, each with a compute time for several batch sizes
 // on one GPU. The authors measured theirs and did not publish them; ours are read from files of their profiler's form
 // (profile_file.hpp), or made from a model's layers and say so. Pure.

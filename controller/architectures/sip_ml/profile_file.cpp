@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files to operators.
 #include "controller/architectures/sip_ml/profile_file.hpp"
 

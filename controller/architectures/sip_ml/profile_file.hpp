@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles in the form of SiP-ML's authors' tools: NAME_bs1.pb, NAME_bs2.pb, ..., one file a batch size (graph_profile.proto),
 // and beside them NAME_iter.prof, rows of global batch and iterations to accuracy. docs/systems/sipml.md#profile-files.
 #pragma once

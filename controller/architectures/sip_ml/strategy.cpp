@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Candidates one by one.
 #include "controller/architectures/sip_ml/strategy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's strategy search (docs/systems/sipml.md#strategy-search): how many data-parallel groups of how many model-parallel
 // GPUs reach accuracy first. Each candidate is partitioned and placed; its iteration is the group's time plus the closed form
 // for the gradients (#traffic there). What it plays is one group; how groups lie on a fabric is placement.hpp's business. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the house knows of SiP-OCS.
 #include "controller/architectures/sip_ocs/architecture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-OCS: parallel circuit switches, set once before a job.
 #pragma once
 

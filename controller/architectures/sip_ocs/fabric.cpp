@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's parallel circuit switches (docs/systems/sipml.md#constants). Sizes, rates and the number of switches are the paper's
 // to choose; losses are ours.
 #include "controller/architectures/sip_ocs/fabric.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares ports, then spreads them over the switches.
 #include "controller/architectures/sip_ocs/schedule.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-OCS, one shot (docs/systems/sipml.md#circuits-over-switches): every node has one port on each of Q circuit switches; a
 // job's circuits are set once.
 #pragma once

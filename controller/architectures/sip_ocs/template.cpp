@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of SiP-OCS's fabric in a file.
 #include "controller/architectures/sip_ocs/fabric.hpp"
 

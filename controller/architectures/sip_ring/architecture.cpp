@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the house knows of SiP-Ring.
 #include "controller/architectures/sip_ring/architecture.hpp"
 

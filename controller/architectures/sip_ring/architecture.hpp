@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-Ring: rings of fibre whose micro-rings re-use each wavelength on every segment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's rings of fibre with an add/drop filter a node and wavelength (docs/systems/sipml.md#constants). Sizes, rates and the
 // number of rings are the paper's to choose; losses are ours.
 #include "controller/architectures/sip_ring/fabric.hpp"

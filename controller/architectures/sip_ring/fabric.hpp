@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fabric of SiP-Ring: its parameters, what is made of them, and its template for fabric files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of ranks round a ring.
 #include "controller/architectures/sip_ring/fold.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fold: which rank gets which node of a ring of fibre. A job that is too long for its link budget goes out on every other node
 // and back on the rest, so that its own ring closes within two hops.
 #pragma once

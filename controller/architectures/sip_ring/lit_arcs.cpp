@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bookkeeping of arcs given and taken.
 #include "controller/architectures/sip_ring/lit_arcs.hpp"
 

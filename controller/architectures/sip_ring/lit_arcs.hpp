@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One request's light on the rings, while grant_wavelengths works on it: which pair is on which segment of which wavelength,
 // and how well each pair is served. It gives and takes what it is told to and decides nothing.
 #pragma once

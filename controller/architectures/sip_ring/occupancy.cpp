@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circuits to arcs by the place of their transmitters.
 #include "controller/architectures/sip_ring/occupancy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds which wavelength on which segment of the rings: a finished schedule laid out as a map, for pictures and tables.
 // Reads and changes nothing.
 #pragma once

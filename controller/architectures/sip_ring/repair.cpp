@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ejection chains with an undo log.
 #include "controller/architectures/sip_ring/repair.hpp"
 

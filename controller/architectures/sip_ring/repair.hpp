@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repair of a ring's wavelengths: raises whoever is served worst, by ejection chains. The pair that wants one more wavelength
 // takes a place, whoever is in its way looks for another, and so on; those who have more than they need leave theirs for
 // good. Nobody ever ends worse off than the worst was before.

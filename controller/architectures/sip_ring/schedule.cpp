@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs in turn: what they hold, then what is free.
 #include "controller/architectures/sip_ring/schedule.hpp"
 

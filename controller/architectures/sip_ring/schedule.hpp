@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-Ring (docs/systems/sipml.md#ring-programme, #closed-tours): static light, decided once a job. Jobs come one after
 // another: what a job has lit stays its own for as long as it still serves every pair that sends, and nobody else's light is
 // ever moved for it.

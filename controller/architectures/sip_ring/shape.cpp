@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks each bus once round, from filter to filter.
 #include "controller/architectures/sip_ring/shape.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SiP-Ring's scheduler needs to know of a fabric, read off its graph: in which order the rings visit the nodes, which
 // transmitter and receiver a node has at each wavelength of each (ring, direction), and how far a link budget carries.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of SiP-Ring's fabric in a file, and what must hold between them.
 #include "controller/architectures/sip_ring/fabric.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weighted interval scheduling on a circle.
 #include "controller/architectures/sip_ring/tours.hpp"
 

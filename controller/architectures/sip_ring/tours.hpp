@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Closed tours (docs/systems/sipml.md#closed-tours): the best set of disjoint arcs for one wavelength, by dynamic programming
 // over the ring cut open. Gives light to whoever is on the tour; moves nobody.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tours, repair, and tours over the rest.
 #include "controller/architectures/sip_ring/waves.hpp"
 

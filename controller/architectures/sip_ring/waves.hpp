@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wavelengths on a ring (docs/systems/sipml.md#closed-tours): which pair gets which wavelength in which direction of which
 // ring, such that no wavelength lies twice on a segment. Continuity holds by construction: a grant is one arc at one
 // wavelength. Pure; nodes are positions along the ring here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt: topology, routes and strategy chosen together, servers that forward.
 #pragma once
 

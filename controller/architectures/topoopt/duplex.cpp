@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Augmenting ways: a node that is first of too many links hands one on along links to a node that is first of too few.
 #include "controller/architectures/topoopt/duplex.hpp"
 

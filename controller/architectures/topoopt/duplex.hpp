@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Duplex links on pairs of interfaces (Petersen, Acta Math. 15 (1891) 193: a graph of even degree falls apart into rings).
 // Every link gets a first and a second end so that no server is first or second of more than half of its interfaces' links;
 // Koenig's colouring of first ends against second ends then names the pair of interfaces. Works for every number of servers,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's fabric (docs/systems/topoopt.md#architecture): servers of d interfaces, each cabled to a circuit switch, or through
 // 1x2 switches to two patch panels. Sizes, rates and times are the paper's to choose; losses are ours.
 #include "controller/architectures/topoopt/fabric.hpp"

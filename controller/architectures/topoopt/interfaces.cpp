@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows each interface's fibres to its switch.
 #include "controller/architectures/topoopt/interfaces.hpp"
 

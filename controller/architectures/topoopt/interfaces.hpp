@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interfaces of TopoOpt's servers as a fabric has them: which switch each of them is cabled to, and through which 1x2
 // switches. Reads what is installed, never what is set.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks every pair that moves bytes.
 #include "controller/architectures/topoopt/job_routes.hpp"
 

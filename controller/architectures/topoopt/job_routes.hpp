@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which way each pair of a job's servers takes through its topology: over rings where a collective is carried on them, over the
 // shortest way otherwise, servers forwarding. What is left of it for everybody else are the pairs without a link of their own
 // (ForwardingTable) and what each link carries. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Held links first, then whole jumps.
 #include "controller/architectures/topoopt/kept_links.hpp"
 

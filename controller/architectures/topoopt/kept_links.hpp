@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a new topology is lit already, and where the rest would best lie: grants for Koenig's colouring to start from. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sides, wires and flips.
 #include "controller/architectures/topoopt/look_ahead.hpp"
 

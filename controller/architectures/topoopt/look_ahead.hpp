@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Look-ahead panels as a state machine (docs/systems/topoopt.md#architecture), one a job. All light of a job passes panels of
 // one side, the *active* ones; its interfaces' ports of the other side, the *look-ahead* ones, are dark and may be wired by the
 // robot. No state is kept beside the light: where the 1x2 switches stand says which side is active, what the panels hold says

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jumps alone look the same from every node and stay symbolic; with links of single pairs, routes are written out.
 #include "controller/architectures/topoopt/network.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A found topology as the predictor's network, and the job's all-reduces striped over its rings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Demand -> topology -> links on interfaces -> circuits, job by job.
 #include "controller/architectures/topoopt/schedule.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt as a scheduler (docs/systems/topoopt.md#architecture, #topology-finder): each job's servers get a static
 // direct-connect topology of their own from the topology finder, every link of it a circuit on the switch of its interface, and
 // servers forward for pairs without one.

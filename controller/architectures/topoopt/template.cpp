@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of TopoOpt's fabric in a file, and what must hold between them.
 #include "controller/architectures/topoopt/fabric.hpp"
 

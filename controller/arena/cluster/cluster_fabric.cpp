@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of jobs to task graphs, and what became of each.
 #include "controller/arena/cluster/cluster_fabric.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What iterations take on one fabric of the arena while a set of jobs runs there. Jobs that share a network (Architecture::
 // is_shared) are played together, as one task graph on the cluster's servers; elsewhere each has a shard of its own, and takes
 // what the arena says of it alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys to a spec.
 #include "controller/arena/cluster/cluster_file.hpp"
 

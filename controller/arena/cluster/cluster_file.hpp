@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cluster files (`kind: cluster`): servers, kinds of jobs, arrivals and failures, for `loom arena --cluster`. Keys:
 // docs/cluster.md#the-file; schema: configs/schema/cluster.schema.json.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One loop over events. Who runs has the instant at which its phase ends; that moves when the set of running jobs does.
 #include "controller/arena/cluster/cluster_play.hpp"
 

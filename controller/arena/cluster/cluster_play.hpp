@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cluster in time: jobs arrive, wait first come first served, run on servers of their own, lose them to failures, and end.
 // Between two events the set of running jobs is constant, and so is what an iteration of each takes (quasi-static); whoever
 // calls says what that is. Knows no networks. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shared cluster to be studied: servers, kinds of jobs and how often each comes, when they arrive, and how servers fail.
 // Plain values; cluster_file.hpp reads them, cluster_play.hpp plays them.
 #pragma once

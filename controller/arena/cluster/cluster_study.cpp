@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays, then sums.
 #include "controller/arena/cluster/cluster_study.hpp"
 

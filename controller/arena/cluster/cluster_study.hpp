@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cluster under one or several seeds on one fabric, summed up: what iterations take, how long jobs wait and take, how much of
 // the servers' time is used, and how much of that is not lost to failures.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each of them in a few lines.
 #include "controller/arena/cluster/draws.hpp"
 

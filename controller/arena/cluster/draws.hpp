@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a study of a cluster draws, and how its figures are summed up: shares of a mix, exponential gaps, servers, percentiles.
 // Generators are handed in; the same seed draws the same everywhere.
 #pragma once

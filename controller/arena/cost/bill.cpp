@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts. Electrical trees are counted on the network that the arena plays, the others by their architecture's arithmetic.
 #include "controller/arena/cost/bill.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bills of materials: how many of which parts a fabric of the arena needs for so many servers, and what a price list makes of
 // that. All architectures' bills are in bill.cpp; one that has none says so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows, and lines between them.
 #include "controller/arena/cost/prices.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unit prices of the parts that networks are made of, read from a file (`kind: prices`), each with where it comes from. Keys:
 // docs/cost.md#the-file; schema: configs/schema/prices.schema.json.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared cluster of 432 servers (docs/systems/topoopt.md#shared-cluster): jobs of 16 servers placed at random on a fat-tree
 // of similar cost, beside TopoOpt, which gives each a shard of its own.
 #include <algorithm>

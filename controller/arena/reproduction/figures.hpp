@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the targets share: how a row is made, and how a fabric of the arena is played for one number. The targets themselves are
 // one function each, a file a subject; reproduction.cpp has the table of them. For this folder only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL's abstract (docs/systems/oddl.md#calibration): a reconstruction, once with knobs that were fitted to it and once as
 // everything comes.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL's abstract (T13) and what it hangs on: its two ratios with and without the calibration, and each of them against the
 // compute time, the fat-tree's efficiency and the lasers' tuning time. Every value is played by the predictor. oddl
 // (reconstruction).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // T13's ratios against one assumption at a time; all others stand as calibrated.
 #include <array>
 #include <cstdio>

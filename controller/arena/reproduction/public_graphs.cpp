@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's public task graphs, their strategies and measured compute times taken as they are
 // (docs/systems/topoopt.md#iteration-times, #public-graphs).
 #include <algorithm>

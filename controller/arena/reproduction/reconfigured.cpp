@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optical switches that are set anew while a job runs, beside TopoOpt's static topology
 // (docs/systems/topoopt.md#reconfigured-baselines, T15), and what forwarding by servers costs in bandwidth. DLRM on the
 // dedicated cluster of 128 servers, data parallel.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of targets, and what they share.
 #include "controller/arena/reproduction/reproduction.hpp"
 

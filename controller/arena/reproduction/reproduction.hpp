@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Published figures, recomputed: docs/reproduction.md. Each comes with the tolerance that was written down before it was ever
 // run, and with what kind of check it is: a regression (the input is the authors' own), a consistency check (knobs were
 // fitted), a validation (nothing was fitted), or a comparison that nobody judges.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CANDLE co-optimised: its strategy is not public, so it must be found (docs/systems/topoopt.md#iteration-times, T7).
 #include <array>
 

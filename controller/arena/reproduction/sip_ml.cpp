@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's figures: the range over electrical baselines (T10), small cases with a known optimum (T11, T12), and how little a
 // faster reconfiguration is worth (T16).
 #include <algorithm>

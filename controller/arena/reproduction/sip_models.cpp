@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles, groups, plays.
 #include "controller/arena/reproduction/sip_models.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's three models (docs/systems/sipml.md#models-and-figures) on synthetic profiles: the group that is played, the closed
 // form that is added for gradients, and the sweeps over bandwidth and reconfiguration time that T10 and T16 read. Pure, and
 // alike on every machine.

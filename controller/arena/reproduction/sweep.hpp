@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A figure against one of its assumptions: the values of some lines at the same places of an axis, to be printed or drawn.
 #pragma once
 

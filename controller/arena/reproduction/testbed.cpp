@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The testbed of twelve nodes: when forwarding over rings loses against a switch (docs/systems/topoopt.md#testbed).
 #include <algorithm>
 #include <array>

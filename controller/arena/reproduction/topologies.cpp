@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's golden topologies (docs/systems/topoopt.md#golden-topologies, #topology-finder): jumps, hops and matchings, exact.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of measurements, and the way from a model to a problem.
 #include "controller/arena/reproduction/topoopt_jobs.hpp"
 

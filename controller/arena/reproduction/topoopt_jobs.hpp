@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's own jobs with the authors' measured compute times, as problems for the strategy search. For this folder only.
 #pragma once
 

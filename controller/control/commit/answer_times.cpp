@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RFC 6298 on the slowest of a stage, and the rule of three where nothing was lost.
 #include "controller/control/commit/answer_times.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnswerTimes: how long the slowest of so many agents takes to answer, and how many messages are lost, as the controller's own
 // commits measured it: what T must leave room for. Safety never rests on it: an agent that is too late returns the commit. It
 // measures and decides nothing else, and forgets with its incarnation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stages of a commit. Each stage is one request, one answer and one deadline (kStages); a stage ends when the slowest
 // participant has answered, and then the next begins.
 #include "controller/control/commit/commit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commit: one revision on its way into the light: prepare, arm, go, darken, move, relight. It repeats what is not answered,
 // judges deadlines and measures every stage. It decides nothing about intent and writes no journal: the controller does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One duration a stage, and the spread of what agents measured.
 #include "controller/control/commit/commit_measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CommitMeasures: how long the stages of a commit took, and what its agents said of theirs, for the report. It measures and
 // decides nothing.
 #pragma once

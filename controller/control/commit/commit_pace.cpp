@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers in, instants out.
 #include "controller/control/commit/commit_pace.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CommitPace: how far ahead of now a commit sets its instants, and how soon it repeats what must be received before them, by
 // what this commit and those before it measured (docs/adr/0079-t-is-measured.md). It sends nothing.
 #pragma once

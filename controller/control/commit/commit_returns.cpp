@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // After a failure: who is suspected of what, and when the next attempt is due.
 #include "controller/control/commit/commit_returns.hpp"
 

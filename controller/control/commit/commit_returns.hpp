@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CommitReturns: what commits that failed have left behind, and how often and how soon the last good plan is committed again
 // instead. It says what is to be wanted next; it runs no commit, asks for no plan and changes no intent.
 #pragma once

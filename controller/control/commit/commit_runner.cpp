@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a wanted plan to the end of its commit: planning, waiting, running, recording; confirmed, and a job's next stage is
 // wanted; or failed, and the last good plan comes back by itself.
 #include "controller/control/commit/commit_runner.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CommitRunner: carries wanted plans into light, one at a time: has them made, waits until nobody is disturbed, runs the
 // commit, journals its decisions, confirms it, and wants the last good plan again when it failed. It decides neither what is
 // wanted nor which device is ill.

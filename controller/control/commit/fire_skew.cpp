@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One quantile, when somebody asks.
 #include "controller/control/commit/fire_skew.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FireSkew: how late agents fire, as they measured it: what guards of the fast plane must at least cover. Rounded up to a power
 // of two and never smaller again, so that no plan changes because a number did. It measures and decides nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readings that are newer than the light that was confirmed since.
 #include "controller/control/commit/found_state.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FoundState: devices as agents read them, where that is not what is confirmed: the base of the first plan, light that a plan
 // has to go around or darken first, and what a commit must reckon with. It keeps nothing, judges no drift, and asks for no
 // plan.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A repair is a commit like any other that touches nothing but what drifted; a device that stays wrong after a few of them is
 // left to people, aloud.
 #include "controller/control/commit/reconciler.hpp"

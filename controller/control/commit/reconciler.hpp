@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reconciler: desired against observed: what drifted, what is said about it, what a repair takes part in, what was found and
 // becomes desired, and what is left to people, aloud. It wants plans and never runs a commit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was found becomes desired, where the policy says so: an override that nobody ordered, planned and verified as a
 // tentative plan like an operator's, journalled, and committed without anything going dark, for the fabric is so already.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What agents have seen and the journal has not moves the numbers on.
 #include "controller/control/commit/revision_numbers.hpp"
 

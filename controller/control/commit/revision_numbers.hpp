@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RevisionNumbers: the next revision and the next circuit. A number is given once, and never one that an agent may know
 // already from a journal that this controller has not read: after a start the first plan waits for what agents say. It neither
 // plans nor sends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who has to be quiet, and who is away.
 #include "controller/control/commit/start_conditions.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StartConditions: what a commit waits for before it begins: jobs that it darkens are quiet, agents that take part are there.
 // It keeps nothing; how long is waited is the commit's to say.
 #pragma once

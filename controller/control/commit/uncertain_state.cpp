@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scopes are unions of ascending lists.
 #include "controller/control/commit/uncertain_state.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UncertainState: what a commit that failed after its arming may have left behind: whose light, and which devices that steer it
 // nobody can vouch for until a commit with them is confirmed. It widens the next plan to them; it decides nothing about when.
 #pragma once

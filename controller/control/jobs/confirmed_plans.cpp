@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Look-ups in the plan.
 #include "controller/control/jobs/confirmed_plans.hpp"
 

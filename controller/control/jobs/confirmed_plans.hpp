@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConfirmedPlans: the plan whose light is confirmed. It is told what was confirmed and never judges whether the light is so.
 // Earlier revisions that an operator may go back to stand in the journal's state (JournalQueue).
 #pragma once

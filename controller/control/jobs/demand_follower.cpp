@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looked at every so often, tried when it is steady, followed when its plan is predicted better by a margin.
 #include "controller/control/jobs/demand_follower.hpp"
 

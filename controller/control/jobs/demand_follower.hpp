@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DemandFollower: what agents report of their nodes' traffic becomes, for a job that asked for it, a tentative plan; and, where
 // that is worth its dark time, an intent like an operator's. It runs no commit. docs/live_demand.md is its story.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steady, held, followed.
 #include "controller/control/jobs/demand_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DemandWatch: one job's measured demand over time, and whether its light shall follow. It remembers and judges: it never
 // plans, never sends, and is handed the time. Light is held for a multiple of the time that a change leaves it dark, demand
 // must be as steady before it is followed, and the more often it has changed lately, the longer: so what changes faster than

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each operation keeps the lists of the intent in order and consistent with each other.
 #include "controller/control/jobs/desired_intent.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DesiredIntent: the owner of the Intent and of what is journalled beside it. Everybody reads it; it changes by the operations
 // below and by nothing else. It neither journals nor plans: whoever changes it does both.
 #pragma once

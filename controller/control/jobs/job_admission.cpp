@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A refusal is for the job to bear that was asked for last: whoever is in light stays there.
 #include "controller/control/jobs/job_admission.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobAdmission: what a plan means for the jobs that it is about: placed where it says, left out of it, still wanted after it
 // failed, or refused. It keeps nothing, journals nothing and asks for no plan.
 #pragma once

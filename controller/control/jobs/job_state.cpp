@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every state with every trigger.
 #include "controller/control/jobs/job_state.hpp"
 

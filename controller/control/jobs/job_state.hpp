@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobState: where a job stands, and the one literal table of what moves it on. Jobs (jobs.hpp) applies it; nobody else changes
 // a job's state.
 #pragma once

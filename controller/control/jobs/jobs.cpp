@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All changes of a job's state go through apply(), and so through the table.
 #include "controller/control/jobs/jobs.hpp"
 

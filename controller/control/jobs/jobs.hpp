@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs: what the controller knows of each job beside what is wanted of it, and in which state it is. Its name, nodes and stage
 // stand in the Intent while it is wanted; a copy is kept when it goes. It never plans, sends or changes the Intent.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators become groups of ranks.
 #include "controller/control/jobs/measured_demand.hpp"
 

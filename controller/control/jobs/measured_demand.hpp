@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measured demand: what the nodes of one job report, put together to the collectives of one iteration, and how far two demands
 // are apart. Pure. What is not known from every rank of a communicator is not demand: the reading then says why not.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbered from above, so that no revision is spent on them.
 #include "controller/control/jobs/tentative_plans.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TentativePlans: changes that are planned and verified before anything of them becomes intent: an operator's, what was found
 // at a device, what a job's measured demand asks for. It only has them planned, candidate by candidate; whoever began one
 // decides what its plan is worth.

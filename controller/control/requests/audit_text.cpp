@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One overload a kind of order.
 #include "controller/control/requests/audit_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Audit text: one sentence for each order, as a person would have typed it, and one line of the log for each record. The only
 // place where either is made.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circuits are compared by their ends and slot, then by their ids.
 #include "controller/control/requests/change_report.hpp"
 

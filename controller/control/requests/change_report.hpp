@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChangeReport: how two sets of circuits, or two intents, differ, for operators. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and times into sentences.
 #include "controller/control/requests/iteration_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a leader reports of its job's iterations, as sentences for people.
 #pragma once
 

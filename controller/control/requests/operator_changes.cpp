@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A change is tried, adopted as intent, durable, answered, planned: in that order.
 #include "controller/control/requests/operator_changes.hpp"
 

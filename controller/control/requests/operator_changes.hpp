@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OperatorChanges: how what an operator asks to be changed becomes intent: tried as a tentative plan, journalled, answered when
 // it is durable, then wanted as a plan. It does not know which request is behind a change, and decides nothing about who may
 // ask.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request is authorised, known again if it is repeated, handled by its kind, and answered once what it changed is durable.
 #include "controller/control/requests/operator_requests.hpp"
 

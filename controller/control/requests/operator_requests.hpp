@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OperatorRequests: what operators ask: who may ask what, and what change of the intent each request is (OperatorChanges tries
 // it and makes it durable). It never touches light or an agent's device itself. docs/life_of_a_command.md is its story.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row a key, one alarm a row.
 #include "controller/control/requests/refusals.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusals: what came in and was not followed, by kind and by whose key it was. A key that is refused is one alarm, however
 // many messages it sends; the alarm is cleared once the key is well again. It refuses nothing itself: transport, decoder,
 // quotas and plausibility do (ADR 24).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows made from state, cut to the page that was asked for.
 #include "controller/control/requests/reports.hpp"
 

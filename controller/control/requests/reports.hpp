@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports: questions of operators, answered from what the other parts know, as many rows as one message carries. It changes
 // nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `circuit explain`: the way of a circuit element by element, what holds it, and the first thing that is wrong on it.
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request is known by its principal and number.
 #include "controller/control/requests/request_answers.hpp"
 

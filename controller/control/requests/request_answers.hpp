@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestAnswers: each request of an operator is handled once, however often it comes, and its answer is sent again to whoever
 // repeats it. A request is remembered for as long as its sender may repeat it, which is a matter of time and never of how many
 // others came since. What it answers goes into the audit. It never handles a request itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requester: whom an answer goes to, and by what a repeated request is known again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests about single devices, and about alarms.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests about jobs.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests about lasers and nodes.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests about the schedule as a whole: an operator's own one, on trial or for good, back to an earlier one, and differences.
 #include <algorithm>
 #include <map>

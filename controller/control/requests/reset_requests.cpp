@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbered in this term, so that an answer to an earlier incarnation's reset is not taken for this one's.
 #include "controller/control/requests/reset_requests.hpp"
 

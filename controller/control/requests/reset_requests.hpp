@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResetRequests: resets of devices that operators asked for. They change no intent, so nothing is journalled: the agent is
 // asked until it answers, and says what it found.
 #pragma once

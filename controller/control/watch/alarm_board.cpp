@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting, clearing, acknowledging.
 #include "controller/control/watch/alarm_board.hpp"
 

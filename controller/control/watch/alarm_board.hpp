@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AlarmBoard: the alarms that stand at a controller. One cause is one alarm that is counted; it goes when its cause is known to
 // be gone and somebody has acknowledged it. Soft state: a controller that starts again raises anew what is still wrong, so
 // nothing of this is journalled. It never decides what is wrong.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Backoff doubles with each repair of a device and starts anew when it was quiet for long enough.
 #include "controller/control/watch/drift_watch.hpp"
 

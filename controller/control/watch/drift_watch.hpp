@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DriftWatch: which devices are not what is desired, since when, and when one may be repaired (again). It only remembers and
 // counts: it never compares, never sends and never decides what a repair touches. Fed by the controller with every verdict, so
 // a question about the whole fabric costs as much as there are drifted devices.

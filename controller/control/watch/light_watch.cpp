@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All circuits of a job, and the worst of them.
 #include "controller/control/watch/light_watch.hpp"
 

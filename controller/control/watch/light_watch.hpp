@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightWatch: what was last measured of the confirmed plan's light, circuit by circuit and job by job. It follows the confirmed
 // plan, asks light_state about every circuit, and tells Jobs the worst of each job. It orders nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What monitors say of the confirmed plan's light: power by receiver, light that does not arrive, lasers beside their place.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wavemeter outranks a laser's own word; a monitor's own drift is light that is missing there.
 #include "controller/control/watch/monitor_drift.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MonitorDrift: drift as monitors have it: a laser by its measured frequency, a monitor by the light that does not come to it.
 // It remembers since when light is missing, and raises and repairs nothing.
 #pragma once

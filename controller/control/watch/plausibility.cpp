@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rule a field.
 #include "controller/control/watch/plausibility.hpp"
 

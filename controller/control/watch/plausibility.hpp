@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plausibility: what an agent may say at all. It speaks for its own node and devices, and for numbers and instants that an
 // honest agent can come to say; everything that a controller remembers, adds to or compares is judged here, before any part
 // sees it (ADR 24). Pure: it believes nothing and remembers nothing.

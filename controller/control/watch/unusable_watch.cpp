@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device is tried again when it answers and its time has come; each failure makes that time four times as long.
 #include "controller/control/watch/unusable_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UnusableWatch: which devices follow no order at present, since when, and when they are tried again: their driver gave up, a
 // commit failed at them, their agent is away, or it keeps its lasers latched. Fed with readings and the ends of commits. It
 // only remembers and says so: plans go around what it names, and nobody is darkened by it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each role's reading against the plan; a monitor's against the range of its receiver and the slot of the light.
 #include "controller/plan/light/light_judge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightJudge: what the latest readings say of one circuit, element by element and monitor by monitor. The inside of
 // light_state; nobody else includes it.
 #pragma once

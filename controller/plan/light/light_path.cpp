@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light follows settings; a splitter is the only place where it has several ways, and there each is tried.
 #include "controller/plan/light/light_path.hpp"
 

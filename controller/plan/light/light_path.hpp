@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightPaths: which measured elements every circuit of a plan passes, found once a plan by following its light through the
 // plan's own settings. Where nothing is set, no light goes: it never searches for another way. For light_state and whoever
 // asks which jobs a device serves.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk along each laser's light through every way that is possible, until it meets what moves.
 #include "controller/plan/light/light_scope.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightScope: whose light may meet what moves. Devices stand where the plan wants them, or where another plan that was carried
 // out in part has put them, or where they were read to stand; light is what any of these say. Pure; it takes no light away.
 #pragma once

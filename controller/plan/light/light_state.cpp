@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One element after the other; the worst of them names the circuit's state.
 #include "controller/plan/light/light_state.hpp"
 

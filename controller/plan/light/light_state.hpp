@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light state: what was last measured of a circuit. It is as well as the worst element of its way by that element's latest
 // reading and its age; what was ordered is never taken for what is. Pure: readings, their ages and the present instant come
 // in, words go out; it never decides what is done about a circuit that is dark.

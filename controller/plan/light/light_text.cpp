@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentence about a circuit's light: which element, what it read, how old that is, which limit it broke.
 #include <algorithm>
 #include <string>

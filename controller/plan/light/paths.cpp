@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depth-first search, pruned by a table of which fibre can lead to which trunk. A trunk is where a receiver's only way in
 // begins (ODDL: the WSS of the destination group), so the table has as many columns as trunks, not as receivers.
 #include "controller/plan/light/paths.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Paths of light through a fabric's graph, and the switch settings that they claim. Generic over elements: couplers,
 // amplifiers, WSS, cyclic AWGs, ring filters, OCS, patch panels, attenuators, taps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk back from every watched receiver says which fibres matter; then every circuit's way is looked along for branches.
 #include "controller/plan/light/sightings.hpp"
 

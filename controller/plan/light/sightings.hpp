@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sightings: which receivers may measure a circuit's light, and whether what they read can be anybody else's. Found once a plan
 // along the ways of its light; nothing here reads a reading.
 #pragma once

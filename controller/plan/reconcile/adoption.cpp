@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readings to setpoints, and two sets of rows to one.
 #include "controller/plan/reconcile/adoption.hpp"
 

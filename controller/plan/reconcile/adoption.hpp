@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adoption: what was found on a device, said as an override that stands beside the plan (core/demand.hpp), and what a device
 // shall be with it. Pure; whether anything is adopted is the policy's and the controller's business.
 #pragma once

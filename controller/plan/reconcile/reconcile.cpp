@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One device's setpoint against its reading.
 #include "controller/plan/reconcile/reconcile.hpp"
 

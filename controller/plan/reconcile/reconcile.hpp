@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reconcile: desired x observed -> in which way each device differs, the sentence that says so, and what a repair has to touch
 // (a repair is again a commit). Pure; never decides when, and never sends anything.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What differs, in a sentence: desired against observed, with values and limits.
 #include <algorithm>
 #include <string>

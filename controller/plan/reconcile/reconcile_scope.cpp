@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a repair touches: the drifted devices, and the lasers whose light may meet what differs of them.
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which rules are asked.
 #include "controller/plan/verify/verify.hpp"
 

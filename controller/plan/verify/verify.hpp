@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verify: does this plan do what it says, on this fabric, without harm? Knows the physics and nothing of how the plan was
 // made: it shares no code with lower, reads only setpoints, and sends the light through the fabric itself.
 #pragma once

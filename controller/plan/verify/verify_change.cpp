@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about the way from the base to the plan: who goes dark for it, and that everybody who changes is named.
 #include <algorithm>
 #include <unordered_map>

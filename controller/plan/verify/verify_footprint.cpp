@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way of one signal as marks that can be compared: before and after a plan.
 #include "controller/plan/verify/verify_parts.hpp"
 

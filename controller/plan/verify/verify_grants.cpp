@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about jobs under grants. Their agents choose the instants, so what counts is every light that a table allows: each must
 // be a circuit of its own job, known to the arbiter at its end, and nobody else's receiver may ever be asked.
 #include <algorithm>

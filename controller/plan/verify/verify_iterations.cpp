@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about jobs whose nodes repeat their light without the controller. Lasers of one job take turns at one receiver, so all
 // of them must count their timeslots from one instant: one leader, which waits for everybody, and light that is laid as a
 // whole.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans by the rules of every plan; of intents the numbers and kinds alone, since planning judges the rest.
 #include "controller/plan/verify/verify_journal.hpp"
 

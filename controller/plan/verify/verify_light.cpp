@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules about light. Jobs whose lasers never retune are judged together, once; a job with timeslots is judged timeslot by
 // timeslot, with the others' light beside it at its worst, since timelines of different jobs are not aligned.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Margins: how much room the light of a plan has, and what is left of it for circuits that stay lit while a WSS on their way
 // reloads its hologram for others. Not modelled: amplifier transients, and light that a hologram in motion sends astray.
 #include <algorithm>

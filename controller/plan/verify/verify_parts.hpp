@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside verify: what a plan sets, how light runs through it, and the groups of rules. For verify*.cpp only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much light each fibre may carry, whoever opens it: all jobs together, each timeline at its worst, stray light included.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that need no light: are the slices whole and lawful, do lasers and heaters stay within their limits, is there time to
 // move in the dark.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light through a fabric: linear powers, signals by open ways, leaks by closed ones.
 #include <algorithm>
 #include <cmath>

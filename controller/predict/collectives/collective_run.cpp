@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds launched as their conditions come true.
 #include "controller/predict/collectives/collective_run.hpp"
 

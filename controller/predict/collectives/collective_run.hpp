@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One collective of one group while it runs: who has started, sent and received what, rank by rank, round by round. Sends on
 // the medium that it is given and is told what left and arrived; keeps no time of its own.
 #pragma once

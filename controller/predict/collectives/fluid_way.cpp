@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads of links by transfers, then what each transfer costs alone.
 #include "controller/predict/collectives/fluid_way.hpp"
 

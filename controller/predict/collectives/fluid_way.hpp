@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective as a few fluids: transfers of a run of rounds move at one pace, each link carrying as many of them as lead over
 // it. Rings are one fluid: once they are under way, no rank may be a round ahead of its neighbour. What is sent directly is
 // several, by how much its ways are loaded. An approximation for ranks that come late, and of how links are shared while a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One port, shared evenly.
 #include "controller/predict/collectives/lockstep.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives in step: symmetric collectives over the very same links, each begun by all its ranks at one instant. Every rank
 // then does the same at all times, so that one port is played for all: the transfers on it share its rate evenly. Exact as long
 // as nobody else comes onto the links; then the owner takes the members' positions and plays them rank by rank.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds sorted by lane; pairs sorted by source.
 #include "controller/predict/collectives/round_plan.hpp"
 

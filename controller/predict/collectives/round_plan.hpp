@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective's rounds made ready to be played: by lane, with what each rank sends and how much it awaits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counting sorts over members.
 #include "controller/predict/engine/graph_index.hpp"
 

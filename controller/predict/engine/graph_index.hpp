@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A task graph laid out for the engine: parts (a task's share of one member), slots (a task's share of one node), who waits
 // for how many, and the order of streams. Made once, played many times.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progressive filling by events: "this link is full at this level" and "from here on this link's flows rise".
 #include "controller/predict/engine/max_min.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max-min fair rates of flows over links, exact, by progressive filling; a change re-solves only the links whose level it
 // moves. Flows of one route are one class with a multiplicity; a flow may take more of one link than of another (a collective
 // played as one fluid). Knows nothing of time or bytes.

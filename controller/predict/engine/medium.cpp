@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flights over Transfers.
 #include "controller/predict/engine/medium.hpp"
 

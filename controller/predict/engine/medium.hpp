@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers of collectives on a network: what is sent, when it has left, when it arrives. Adds latency to the fluid of
 // Transfers, and remembers what each transfer was for.
 #pragma once

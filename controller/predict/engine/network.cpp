@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of a network, and the arithmetic of its paths.
 #include "controller/predict/engine/network.hpp"
 

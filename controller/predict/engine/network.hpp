@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network as the predictor sees it: end points, directed links with a rate and a latency each, and the ways between two end
 // points. A value, never changed while a prediction runs; builders are in controller/predict/networks/, one a file. What is
 // charged beyond the bare links is listed by name, with its source.

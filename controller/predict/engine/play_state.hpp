@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that changes while an iteration is played: a value, so that a copy of it is a checkpoint from which the very same
 // play goes on. What is laid out once (order, rounds, links of groups) is the Predictor's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time, compute and dependences. Collectives: predictor_collectives.cpp.
 #include "controller/predict/engine/predictor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine: plays one iteration of a task graph on a network, event by event, exactly in the fluid model. Compute tasks run
 // on their workers in order of readiness, collectives round by round over max-min shared links; a collective that has its links
 // to itself is not played but computed (closed form or ring recurrence), and played after all if somebody joins it there.

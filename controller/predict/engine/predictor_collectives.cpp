@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives in the engine: computed while they have their links to themselves, played round by round otherwise.
 #include <algorithm>
 #include <functional>

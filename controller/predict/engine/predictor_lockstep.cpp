@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives in step in the engine: who may be, who joins whom, and what happens when somebody else comes onto their links.
 #include <algorithm>
 #include <functional>

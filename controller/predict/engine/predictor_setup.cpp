@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Predictor makes once of a graph and a network: rounds of every collective, links of every group.
 #include <algorithm>
 

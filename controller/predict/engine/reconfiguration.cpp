@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases, and what stays lit between two topologies.
 #include "controller/predict/engine/reconfiguration.hpp"
 

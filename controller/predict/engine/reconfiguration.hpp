@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One machine for every optical fabric that changes while a job runs: live, drain, dark, link-up, live again. A policy chooses
 // the next topology from what is left to send; the machine says which network carries traffic now and which nodes are dark.
 // Pure: handed the time, it never asks for it.

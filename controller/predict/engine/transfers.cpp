@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lanes with a virtual clock of served bytes, and a heap of when each lane's first member leaves.
 #include "controller/predict/engine/transfers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes on their way over a network: each transfer is a fluid that gets its max-min fair rate at every instant, and leaves when
 // its last byte has. Equal routes share one record. Time is handed in and only moves forward; nanoseconds as doubles.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of jumps: one of n entries serves all pairs, because every node sees the same network.
 #include "controller/predict/networks/direct_connect.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct connections between nodes, traffic between strangers passed on by the nodes between them: rings, rings of several
 // jumps (TopoOpt), any given graph, and a full mesh balanced after Valiant.
 #pragma once

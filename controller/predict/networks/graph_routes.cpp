@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterative deepening: paths in order of length, cut short where the destination is further than the hops left.
 #include "controller/predict/networks/graph_routes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes over direct connections: the k shortest simple paths of each pair, nodes on the way passing traffic on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circuits as one-hop links.
 #include "controller/predict/networks/matchings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optical circuit switches: each joins every node to at most one other, and nobody passes traffic on.
 #pragma once
 

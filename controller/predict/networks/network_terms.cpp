@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Terms that all networks share.
 #include "controller/predict/networks/network_terms.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every builder of a network is told: how many nodes, their rate, and the latencies and efficiencies that apply whatever
 // the topology.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields to numbers, numbers to a matrix.
 #include "controller/workload/import/demand_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Demand files: bytes of one iteration from node to node, as somebody else measured or made them up. Three forms: an N x N
 // matrix as text, an N x N matrix as NumPy's .npy, and rows of src,dst,bytes. Whatever a file holds, it is read or refused with
 // its line, row and column.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which algorithm carries which collective. Rings: Patarasuk and Yuan 2009 (bandwidth-optimal all-reduce).
 #include "controller/workload/import/flows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives to flows: which algorithm carries a collective, what its transfers are. Symbolic until somebody asks: a
 // 1024-node ring is one CollectivePlan, and flows_of spells out who sends how many bytes to whom in sum.
 #pragma once

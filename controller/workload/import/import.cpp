@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The door for trace files: unpack, read every rank, merge.
 #include "controller/workload/import/import.hpp"
 

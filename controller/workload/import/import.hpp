@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importers: a trace file that a user already has becomes a summary and a job. One file a format; so far PyTorch execution
 // traces, both generations (1.0.1, and 1.0.2-chakra .. 1.1.0-chakra), as .json, .json.gz or a .tar.gz with a file a rank.
 // Nothing in a file crashes the reader: it is refused by name, or read with a warning.

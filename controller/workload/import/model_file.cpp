@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys to blocks.
 #include "controller/workload/import/model_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model files: a user's own layers, as YAML or JSON: a chain, or a graph of operators that name their inputs. What one layer
 // holds, computes and hands on; how it is spread over nodes stays with the settings of every model (tp, pp, zero, batch, ...).
 // Times are measured ones, by batch, or follow from multiply-accumulates and a rate.

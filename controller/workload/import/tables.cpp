@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DLRM and NCF from their settings. Counts and bytes: docs/workloads.md#anchors; NCF's shape: docs/systems/topoopt.md#models.
 #include "controller/workload/import/tables.hpp"
 

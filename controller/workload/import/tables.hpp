@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recommendation models: embedding tables spread over the nodes, whose rows travel by all-to-all, and perceptrons that every
 // node holds. DLRM (Naumov et al. 2019) and NCF (He et al. 2017, in TopoOpt's shape).
 #pragma once

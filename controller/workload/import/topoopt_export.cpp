@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A task graph spelt out as TopoOpt's tasks, each of one device, one pair or one group; then written.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verify the bytes, index devices and tasks by their ids, order the tasks, lay them out.
 #include "controller/workload/import/topoopt_graph.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task graphs of TopoOpt (FlexFlow's simulator exports them; FlatBuffers, *.fbuf) as workloads. Reads the work and its order,
 // and what the file says about its network; never the routes and the run times of transfers, which hold only for the network
 // that the graph was exported for. Whatever a file holds, it is read or refused by name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libarchive behind a std::streambuf. Only gzip and no filter are switched on: other filters may start programs.
 #include "controller/workload/import/trace_archive.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files inside a file: a plain, gzipped or tarred trace as a row of byte streams, unpacked on the way, never onto the disk.
 #pragma once
 

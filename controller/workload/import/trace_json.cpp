@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nlohmann's event parser (iterative: depth costs no stack) and a builder that keeps one node at a time.
 #include "controller/workload/import/trace_json.hpp"
 

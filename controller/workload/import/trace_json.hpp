@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A large JSON trace as a stream of its nodes: each element of the top-level "nodes" array is handed over as a small value
 // and forgotten, so that memory does not grow with the file. Depth and size of one node are limited.
 #pragma once

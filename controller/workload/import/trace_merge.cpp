@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of one trace against each other: the k-th collective of a group must be the same on every rank that is there.
 #include <algorithm>
 #include <cctype>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads `record_param_comms` and `## process_group:init ##` nodes. What was read on real files is in docs/traffic.md.
 #include "controller/workload/import/trace_pytorch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank's PyTorch execution trace: its collectives with kind, group, bytes and splits, as far as the trace tells them.
 // Reads both generations: 1.0.1 (arguments in `inputs`) and 1.0.2-chakra and later (the same under `inputs.values`, plus
 // attributes). Never compares ranks: trace_merge does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Printing of trace summaries.
 #include "controller/workload/import/trace_text.hpp"
 

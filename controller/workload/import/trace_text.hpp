@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trace's summary for people (a table) and for programs (JSON; its keys are fixed: docs/json.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Given or inferred.
 #include "controller/workload/models/compute_time.hpp"
 

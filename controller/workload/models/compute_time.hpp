@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compute time of a job: given, or inferred from a named source, and the sentence that says which. Never measured here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table. Sheets that state rates with sparsity only are halved; those that state NVLink both ways too.
 #include "controller/workload/models/gpus.hpp"
 

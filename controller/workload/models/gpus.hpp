@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs by name: what one computes, holds and hands to its neighbours in the node, from its maker's data sheet. Rates are of
 // dense products at boost clock, never with sparsity; what a job sustains of them (`mfu`) is an assumption that is printed.
 #pragma once

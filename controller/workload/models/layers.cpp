@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VGG and ResNet from their shapes.
 #include "controller/workload/models/layers.hpp"
 

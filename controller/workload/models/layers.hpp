@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer tables of the model zoo, computed from layer shapes: parameters and multiply-accumulates of one sample's forward
 // pass. Never a measured time: how long a layer takes is its share of a named compute time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The register of models.
 #include "controller/workload/models/model.hpp"
 

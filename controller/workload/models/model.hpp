@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models as ordered blocks: what each holds, computes and hands on, from shapes alone. How a model is spread over nodes is not
 // here (parallel.hpp); how long it takes is only a named pace with its source.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks to operators, paces to times.
 #include "controller/workload/models/model_operators.hpp"
 

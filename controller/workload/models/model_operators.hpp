@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any model as an operator graph for a strategy search: the zoo's, and a user's own layers. Times are not measured ones: each
 // operator has its share of the model's pace, linear in the samples, and the assumptions say so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CANDLE (uno) as towers of dense layers: docs/systems/topoopt.md#models and docs/workloads.md#anchors. TopoOpt's 16-server
 // shape is width=4096 feature_layers=12.
 #include <array>

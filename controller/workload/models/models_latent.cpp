@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DeepSeek-V3: attention whose keys and values come from a short latent, and many small experts beside a shared one. Source:
 // DeepSeek-AI 2024, DeepSeek-V3 Technical Report (arXiv:2412.19437), sections 2.1, 3.2, 3.3 and 4.2, and the configuration
 // published with the weights. The multi-token prediction module (14 B parameters beside the 671 B) is not in it.

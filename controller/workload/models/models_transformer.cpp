@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transformers from one table of shapes. Counts: docs/workloads.md#anchors (a layer of hidden H and feed-forward 4H holds 12
 // H^2 + 13 H parameters; forward 12 S H^2 + 2 S^2 H MAC a layer, S H V for the vocabulary).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VGG and ResNet as blocks. TopoOpt's VGG16 is image=229 pad=2 (docs/systems/topoopt.md#models), its ResNet50 image=229
 // classes=10.
 #include <array>

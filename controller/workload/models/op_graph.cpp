@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes an operator graph lawful.
 #include "controller/workload/models/op_graph.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operator graph: a model as operators and the tensors between them, before anybody has decided who computes what. What
 // TopoOpt's strategy search starts from; docs/systems/topoopt.md#models has its models. Holds no times: those are measured
 // (op_times.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models of TopoOpt's evaluation (docs/systems/topoopt.md#models), operator by operator as FlexFlow's example programs
 // build them; names are those of the measurements. Checked against the public task graphs: operators in order, all-reduce
 // sizes, transfers.

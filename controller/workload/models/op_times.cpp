@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of the authors' measurement files: every field is checked before it is believed.
 #include "controller/workload/models/op_times.hpp"
 

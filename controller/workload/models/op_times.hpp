@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measured times of operators, by how many parts the samples are divided into: the files of TopoOpt's authors (measures/*.json,
 // A100s), and what they say about one operator graph.
 #pragma once

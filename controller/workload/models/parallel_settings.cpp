@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys to a Parallelism, and a Parallelism to sentences.
 #include "controller/workload/models/parallel_settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The settings that every model of layers takes: how it is spread over nodes and GPUs, in which precision, and how fast it is
 // computed. Each that does not apply is refused; all that holds unsaid is in the assumptions.
 #pragma once

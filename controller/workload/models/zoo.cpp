@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The zoo's door: names and keys, task graphs from settings, and jobs from task graphs.
 #include "controller/workload/models/zoo.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model zoo: training jobs from a name and settings, and the one door through which a workload comes in, be it a name
 // or a trace file. Compute time is always a named input that the job's assumptions print, never measured here.
 #pragma once

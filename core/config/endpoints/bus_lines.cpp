@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoints taken apart into protocol and line.
 #include "core/config/endpoints/bus_lines.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines: what the buses of an inventory really are, wires and ports. Two names for one wire, or two devices that would answer
 // at once, are mistakes that show only as nonsense on the bus; here they are sentences.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places and options, scheme by scheme.
 #include "core/config/endpoints/contact_endpoint.hpp"
 

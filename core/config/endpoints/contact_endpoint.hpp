@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one line by which a fabric file says where an interlock contact is read.
 #pragma once
 

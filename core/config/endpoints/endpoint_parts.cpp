@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits; judges numbers and durations.
 #include "core/config/endpoints/endpoint_parts.hpp"
 

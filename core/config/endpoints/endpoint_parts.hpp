@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the one-line endpoints of contacts and triggers are made of: scheme "://" place ["?" key "=" value {"&" key "=" value}].
 #pragma once
 

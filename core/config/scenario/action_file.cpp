@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each entry of `actions` is one verb of `loom` with its object.
 #include "core/config/scenario/action_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key `actions` of a scenario: what an operator types while it runs. Schema: configs/schema/scenario.schema.json.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expectation: what a scenario's author says will happen to a job, as plain values. A job that is refused or dark without it is
 // a failure of the run, and so is an expectation that did not come true. Judged by sim_backend/job_verdict.hpp.
 #pragma once

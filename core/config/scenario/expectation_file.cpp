@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of `expect`.
 #include "core/config/scenario/expectation_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key `expect` of scenarios, of their jobs and of fault files, into values. Schemas: configs/schema.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of faults, in a scenario or in a file of their own.
 #include "core/config/scenario/fault_file.hpp"
 

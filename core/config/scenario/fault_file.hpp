@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults as configuration: the keys `network`, `device_faults`, `machine_faults` and `fibre_faults` of a scenario, and files
 // that hold nothing else (`kind: faults`), so that any workload meets any faults. Schema: configs/schema/faults.schema.json.
 #pragma once

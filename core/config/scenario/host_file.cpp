@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every node has one host.
 #include "core/config/scenario/host_file.hpp"
 

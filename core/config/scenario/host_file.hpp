@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key `hosts` of a scenario: which host runs the agents of which nodes, and where they listen for those of other hosts.
 // Schema: configs/schema/scenario.schema.json.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of a scenario, and the jobs that its churn stands for.
 #include "core/config/scenario/scenario.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenario: one run as plain values: which fabric, in which mode, which jobs and which faults, when. Read from YAML by
 // scenario_file.hpp; used by sim_backend, the daemons' mains and the CLI. It never opens a file and never draws by chance.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of a scenario file, with their units, ranges and what must hold between them.
 #include "core/config/scenario/scenario_file.hpp"
 

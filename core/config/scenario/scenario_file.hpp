@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scenario file (`kind: scenario`) into a Scenario, together with the fabric file that it names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line a row, flow maps for rows: the form that people write them in.
 #include "core/config/scenario/scenario_text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios as files again: what the readers of scenarios and fault files read back as the same values. So that a run that was
 // drawn from a seed can be kept, shrunk and handed on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScenarioWords: the words that a scenario may use and that other rooms own: workloads and their settings, schedulers. Whoever
 // reads a scenario may hand them over, so that a wrong one is found at its line and column, before anything plans.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConfigError: one thing wrong with one configuration file, and where. Loaded: a value, or everything that is wrong at once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A word of a file that must be one of those that are known; shared by the readers whose words other rooms own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decimal digits and unit words into integers, and the tables of units.
 #include "core/config/yaml/quantity.hpp"
 

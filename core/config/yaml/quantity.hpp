@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantity: "100 GHz" to an exact integer of the finest unit and back. Decimal arithmetic only, so that what a person wrote
 // is what is stored: a value that the integer cannot hold exactly is refused, never rounded.
 #pragma once

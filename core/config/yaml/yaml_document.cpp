@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // yaml-cpp's events into a tree of words. The event interface, not YAML::Node: the latter drops duplicate keys, converts on
 // demand, shares aliases and has no place for a missing key.
 #include "core/config/yaml/yaml_document.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YamlNode: a YAML file as a plain tree of words with their places. Nothing is converted here, so nothing is misread: `010`,
 // `'yes'` and duplicate keys survive to be judged. It never throws; yaml-cpp's exceptions end in yaml_document.cpp.
 #pragma once

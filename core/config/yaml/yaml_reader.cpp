@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed questions to one map of a configuration file.
 #include "core/config/yaml/yaml_reader.hpp"
 

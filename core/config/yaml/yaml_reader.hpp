@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // YamlMap: a typed view of one map of a configuration file. Every question names a key, its type, its range and its default;
 // whatever is wrong goes to the ErrorList and reading goes on with the default, so that one run reports a whole file.
 // Keys that nobody asked for are errors (finish). It never throws and never opens a file.

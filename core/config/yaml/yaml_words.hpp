@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What readers of configuration files make of enumerations and of rows with names.
 #pragma once
 

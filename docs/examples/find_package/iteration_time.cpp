@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one iteration of VGG19 on 16 nodes of 100 Gb/s would take on every fabric that can be compared.
 #include <cstdio>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request out, a reply in.
 #include "drivers/bus/http/http_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpBus: one HTTP/1.1 exchange at a time with a device's web server, over one connection that is kept alive. A reply of any
 // status is a reply: what 404 means is the driver's affair. A connection whose exchange failed is closed, so that a late answer
 // dies with it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Beast's parsers, fed by hand.
 #include "drivers/bus/http/http_message.hpp"
 

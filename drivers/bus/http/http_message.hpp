@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/1.1 messages as bytes: read as they come, whoever sends them, and written. The reading is Boost.Beast's (RFC 9112,
 // chunks and all); its headers stay in the .cpp. No sockets: a bus reads replies with this, an emulator reads requests.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Page select, then the bytes.
 #include "drivers/bus/module/i2c_bus.hpp"
 

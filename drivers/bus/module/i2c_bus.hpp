@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // I2cBus: modules behind an adapter of i2c-dev. It turns a linear offset back into address, page and byte, and selects the page
 // itself. It believes in no page that it selected before: another program on the adapter, or a module that started anew, would
 // make it read and write elsewhere. Tried against a module made of code only; no adapter was at hand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of i2c-dev, and nothing else.
 #include "drivers/bus/module/i2c_port.hpp"
 

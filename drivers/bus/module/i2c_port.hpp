@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // I2cPort: the seam to i2c-dev. What is above it is tried without an adapter.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list.
 #include "drivers/bus/module/module_errno.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an errno of a module's bus means to a driver: its module said "not now", or the bus itself is gone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One system call a transaction.
 #include "drivers/bus/module/optoe_bus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OptoeBus: a module behind the optoe kernel driver, or behind any file of the same layout: pread and pwrite at linear offsets.
 // The kernel selects pages and waits for the module's write recovery; it blocks for as long as the adapter's own time-out.
 #pragma once

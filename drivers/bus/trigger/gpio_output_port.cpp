@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of libgpiod 1.6, and nothing else.
 #include <gpiod.h>
 

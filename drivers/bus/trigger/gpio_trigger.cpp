@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sleeps until shortly before the instant, then watches the clock.
 #include "drivers/bus/trigger/gpio_trigger.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GpioTrigger: an edge by an output of a GPIO character device. No GPIO controller of the kernel's interface keeps an instant,
 // so a thread of its own waits for it and sets the line: no message and no loop is in between, and its lateness is the
 // scheduler's.

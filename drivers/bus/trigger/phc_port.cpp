@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of the kernel, and nothing else.
 #include <fcntl.h>
 #include <sys/ioctl.h>

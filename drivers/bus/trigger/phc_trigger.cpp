@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pin, period and start of one output, as the kernel's ioctls take them.
 #include "drivers/bus/trigger/phc_trigger.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PhcTrigger: an edge by a periodic output of a PTP hardware clock, which compares its own time with the instant: no software
 // runs at the edge. Interface: linux/ptp_clock.h of kernel 6.1. Tried against a clock made of code only; none was at hand.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which output an endpoint means, and its answers as a bus gives them.
 #include "drivers/bus/trigger/trigger_output.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TriggerOutput: a line of this host that gives an edge at an instant. Whoever asks says the instant ahead; the edge itself
 // needs nobody. Opened at the start, so that a line that is not there is known before anybody rests on it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each file on its own: what can be read is taken over.
 #include "runtime/zmq/keys/agent_keys.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AgentKeys: the keys of one agent process while it runs. When their files change it takes them over without a restart: its own
 // pair (connections are made anew, light stays as it is), the controller's public key, the other processes' public keys, and
 // the keyring that says which of those may connect. What cannot be taken over leaves the old keys in force and is told once.

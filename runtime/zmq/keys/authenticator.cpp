@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seven frames of a ZAP request and the six of its reply.
 #include "runtime/zmq/keys/authenticator.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Authenticator: the ZAP handler (ZeroMQ RFC 27) of one context, on a thread of its own. It answers one question: is this CURVE
 // key in the keyring? What the key may do is asked on the loop's thread, from the User-Id (the key in Z85) that every message
 // then carries.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's socket monitor: a PAIR on which each event is two parts, number and value (6 bytes) and endpoint.
 #include "runtime/zmq/keys/handshake_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HandshakeWatch: what a connecting socket's library knows of its CURVE handshakes and tells nobody. Turns refusals into one
 // sentence that a person can act on, seldom. It never touches the socket's messages. Loop's thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of a keyring, and changing them under a lock.
 #include "runtime/zmq/keys/keyring.hpp"
 

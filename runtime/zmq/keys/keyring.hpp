@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keyring: which keys a controller knows, and what each may be: principal, role, and the nodes that it may speak for. One line
 // a key; a key that is not here never gets a word through.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks, reads, compares.
 #include "runtime/zmq/keys/keyring_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KeyringFile: the keyring that is in force, and the file that says what it shall be. A look reads the file when it has
 // changed; one that cannot be taken (missing, open to others, a line that does not parse, no key at all) leaves the old keyring
 // in force and says why, once. It puts nothing into force itself.

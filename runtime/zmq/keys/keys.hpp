@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CURVE key pairs on disk: who a process is. Files of one owner, mode 0600, in a directory of mode 0700; created once,
 // atomically, so that two first starts at a time agree. Never prints a secret.
 #pragma once

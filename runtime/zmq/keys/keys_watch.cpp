@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One inotify descriptor, one timer, one signal.
 #include "runtime/zmq/keys/keys_watch.hpp"
 

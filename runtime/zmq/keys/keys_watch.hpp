@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KeysWatch: tells that something in a folder of keys may have changed: at once by inotify, when the process receives SIGHUP
 // (which no longer ends it), and by looking now and then, since inotify sees nothing on some file systems. It watches the
 // folder, not the files: those are replaced by rename. It never reads them. Loop's thread only.

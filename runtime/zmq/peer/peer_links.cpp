@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A word on a link: the node that it is for (4 bytes, most significant first), then its envelope. Over ZeroMQ words of one turn
 // leave as one batch; a batch without any is a greeting, by which a ROUTER learns the way back, and may bring an offer of
 // shared memory (kLinkAddress). An operator's frame is a batch of plain envelopes, each for the agent that it names, as a

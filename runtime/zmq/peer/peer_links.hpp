@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PeerLinks: how agents speak to agents. One link a pair of host processes over ZeroMQ with CURVE and ZAP: every process
 // listens, and the one with the higher number dials the other, whose key is pinned. Two processes of one host that have found
 // each other so speak through shared memory from then on (ADR 41). Agents of one process speak in memory, through the same

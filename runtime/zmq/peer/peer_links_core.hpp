@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands behind PeerLinks: its sockets and links (peer_links.cpp), and what comes in over them (peer_links_intake.cpp).
 #pragma once
 

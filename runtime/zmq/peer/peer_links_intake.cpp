@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames into queues by key, and out of them one a key and round: words of agents for agents, and requests of operators.
 #include <zmq.h>
 

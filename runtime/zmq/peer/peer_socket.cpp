@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ZMQ_SRCFD, and who is at its other end.
 #include "runtime/zmq/peer/peer_socket.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PeerSocket: the TCP connection that a message came over. ZeroMQ cannot be told to end one connection of a ROUTER, so a peer
 // whose key was revoked has its connection shut down below the library, which then sees it end as if the peer had left.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who offers, who comes, and what becomes of it.
 #include "runtime/zmq/peer/shared_peers.hpp"
 

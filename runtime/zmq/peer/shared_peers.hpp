@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedPeers: which links of a process run through shared memory. The process that has dialled a link offers it with its
 // greetings, over CURVE; the other one, if it is of the same host, comes and is handed the memory. What cannot be agreed on, or
 // ends, is no loss: the link over ZeroMQ is there all the while, and the next greeting offers anew. Loop's thread only.

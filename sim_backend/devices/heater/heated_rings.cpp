@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exp(-t) in seven steps.
 #include "sim_backend/devices/heater/heated_rings.hpp"
 

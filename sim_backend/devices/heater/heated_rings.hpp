@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeatedRings: the physics that simulated heater electronics share: each ring follows its heater with one time constant, told
 // in few steps. It knows no protocol, no clock and no fault.
 #pragma once

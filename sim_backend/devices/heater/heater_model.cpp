@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers and resonances of a simulated heater bank.
 #include "sim_backend/devices/heater/heater_model.hpp"
 

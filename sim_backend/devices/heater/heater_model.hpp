@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeaterModel: holding registers of a heater bank on any board, with the resonances that follow.
 #pragma once
 

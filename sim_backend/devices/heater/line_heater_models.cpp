@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources of voltage, and the two dialects.
 #include "sim_backend/devices/heater/line_heater_models.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated electronics of heaters that are spoken to in lines (Qontrol, Nicslab), with the resonances that follow. What they
 // share is a source of voltage a ring, that measures with noise, bounds what it is told, and loses all with its power.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mirrors that turn.
 #include "sim_backend/devices/ocs/circuit_switch_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CircuitSwitchModel: the optics of a simulated circuit switch, whatever it speaks: a switch that may be larger than what the
 // fabric has of it, with connections of others, ports that are disabled or broken, shutters, and power monitors. Light of the
 // fabric passes between ports of the rectangle only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands and mirrors of a simulated OCS. It says nothing where all is well, and *opc? only that it has understood.
 #include "sim_backend/devices/ocs/ocs_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OcsModel: the register side of the SCPI dialect, with the cross-connects that follow.
 #pragma once
 

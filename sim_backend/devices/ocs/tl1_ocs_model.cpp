@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands of TL1, carried out.
 #include "sim_backend/devices/ocs/tl1_ocs_model.hpp"
 

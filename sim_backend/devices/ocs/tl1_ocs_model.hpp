@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tl1OcsModel: a simulated circuit switch that speaks TL1 as Polatis or as Calient does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the pages of a simulated CMIS module read as.
 #include <algorithm>
 #include <string_view>

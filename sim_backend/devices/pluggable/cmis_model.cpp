@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States and light of a simulated CMIS module. Every write is followed by a hold-off in which it answers nothing.
 #include "sim_backend/devices/pluggable/cmis_model.hpp"
 

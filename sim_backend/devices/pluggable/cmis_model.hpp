@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CmisModel: the pages of a tunable CMIS module, with the data path behind them and the light that follows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes and light of a simulated tunable SFP+.
 #include "sim_backend/devices/pluggable/sff_model.hpp"
 

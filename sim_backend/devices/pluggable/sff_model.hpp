@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SffModel: the bytes of a tunable SFP+ (SFF-8690), with the light that follows.
 #pragma once
 

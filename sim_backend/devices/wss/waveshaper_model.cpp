@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests and holograms of a simulated WaveShaper.
 #include "sim_backend/devices/wss/waveshaper_model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WaveShaperModel: the web server of a simulated WaveShaper, with the routes that follow.
 #pragma once
 

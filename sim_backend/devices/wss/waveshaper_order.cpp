@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of filters.
 #include "sim_backend/devices/wss/waveshaper_order.hpp"
 

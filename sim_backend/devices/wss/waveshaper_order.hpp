@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a loadprofile asks for, in any of its types, as the points of a profile: the device's half of the conversation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holograms that reload.
 #include "sim_backend/devices/wss/wss_optics.hpp"
 

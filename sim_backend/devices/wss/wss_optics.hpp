@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulatedWss: the optics of a simulated LCoS switch, whatever it speaks: while a hologram reloads, routes under way pass
 // nothing and untouched ones dip; it settles within 60 to 100 per cent of its worst time and tells nobody.
 #pragma once

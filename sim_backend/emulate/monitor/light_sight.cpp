@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that grow are read from where they ended; what they add is applied in the order of its happening.
 #include "sim_backend/emulate/monitor/light_sight.hpp"
 

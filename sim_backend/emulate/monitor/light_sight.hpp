@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LightLogs: the light of a fabric as the light logs of other processes tell it, so that one physics is behind an emulated
 // monitor and the emulators and agents whose light it measures.
 #pragma once

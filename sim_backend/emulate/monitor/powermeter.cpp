@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate powermeter: a power meter or a wavemeter that speaks SCPI. lightloom-emulate photodiode: a bank of
 // photodiodes behind Modbus. Both measure what light logs tell, or what their options say.
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FUSE's low-level interface on one side, a SimBus of one device on the other: a request is answered when the module has.
 #define FUSE_USE_VERSION 312
 #include "sim_backend/emulate/pluggable/module_files.hpp"

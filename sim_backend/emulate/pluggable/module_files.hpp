@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModuleFile: a pluggable module as the file that the optoe kernel driver would show, served by FUSE. Unlike a plain file it
 // refuses while the module is busy, clears on read what the standard clears, and lets time pass. The page cache never answers.
 #pragma once

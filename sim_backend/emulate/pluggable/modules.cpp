@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate cmis: a pluggable module as a file.
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate ocs: an optical circuit switch that speaks SCPI or TL1, with others' connections on it.
 #include <CLI/CLI.hpp>
 #include <array>

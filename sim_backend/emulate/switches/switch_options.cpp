@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports and slowness.
 #include "sim_backend/emulate/switches/switch_options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the emulators of switches share: ports and slowness.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate waveshaper: a programmable filter behind a web server of its own, HTTP/1.1 to anybody.
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate wss: an LCoS wavelength-selective switch that speaks the flexgrid dialect.
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heater bank driver against the bank's model.
 #include "drivers/heater/heater_bank.hpp"
 

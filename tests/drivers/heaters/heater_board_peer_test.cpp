@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Heater banks before a Modbus server of another hand (pymodbus) that has each board's registers and no others: what the driver
 // and libmodbus ask for is there, and what they write is what the server holds.
 #include <fcntl.h>

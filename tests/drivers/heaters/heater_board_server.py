@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Modbus/TCP server of pymodbus, a stranger to libmodbus, with the holding registers of a board of heater outputs.
 
 Arguments: ranges FIRST:COUNT:VALUE of holding registers; any other register is refused by pymodbus (exception 2). Prints

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Boards of a heater bank: which registers they are asked for, what their counts mean, who they say that they are, and what
 // they say of their outputs.
 #include "drivers/heater/heater_board.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Qontrol and Nicslab before their models: what is said, what is believed, and what ends as a fault with a name.
 #include "drivers/heater/line_heaters.hpp"
 

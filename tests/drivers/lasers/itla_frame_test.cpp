@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Golden vectors of the ITLA wire.
 #include <catch2/catch.hpp>
 

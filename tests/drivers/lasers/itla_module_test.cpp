@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules that are not as usual: who they say they are, what they can do, when they tune, how late and how damaged they answer.
 #include <array>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The laser driver against the laser model: retunes in the dark, proves what it claims, writes once.
 #include "drivers/transceiver/itla.hpp"
 

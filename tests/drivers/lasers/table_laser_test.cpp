@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of lasers with a table against their model.
 #include "drivers/transceiver/table_laser.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines that give edges, above what the kernel gives of them: a clock with periodic outputs and an output of a GPIO chip, both
 // made of code. No card and no chip was at hand.
 #include <linux/ptp_clock.h>

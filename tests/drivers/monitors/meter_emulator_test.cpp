@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emulated monitors as processes: the real drivers over real buses, and light that other processes' logs tell of.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What monitors measure, what they say that they cannot, and that they never write.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Monitors put into a fabric that has none: photodiodes at every receiver of a node, and a tap behind a transmitter.
 #pragma once
 

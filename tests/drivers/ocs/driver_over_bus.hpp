@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver over a real bus to an emulator that is a process, on this host's clock.
 #pragma once
 

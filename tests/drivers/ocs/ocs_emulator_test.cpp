@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emulated circuit switches as processes: clients that we did not write, and the drivers over TCP among others' connections.
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A circuit switch that is shared: a rectangle of its ports is ours, and others connect what they like, there and outside.
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SCPI text against the exchanges that clients of real switches document.
 #include "drivers/ocs/scpi_dialect.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The OCS driver against the OCS model.
 #include "drivers/ocs/scpi_ocs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TL1: its text against the exchanges that clients of real switches document, and its drivers against their models.
 #include "drivers/ocs/tl1_ocs.hpp"
 

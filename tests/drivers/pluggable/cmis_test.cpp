@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CMIS: pages against the bytes of a real 400ZR, the driver against a module that refuses, and each module that is refused.
 #include "drivers/pluggable/cmis.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SFF-8690: bytes against the specification's own numbers, the driver against a module that refuses.
 #include "drivers/pluggable/sff8690.hpp"
 

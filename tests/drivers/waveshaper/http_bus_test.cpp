@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP exchanges whose other end is a scripted server on a thread: polite, chunked, halting, late, gone, no HTTP at all.
 #include "drivers/bus/http/http_bus.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python's own HTTP client at an emulated WaveShaper: keeps one connection, sends what no browser would, and says what it saw.
 
 Usage: http_stranger.py PORT. Prints a line a promise that is broken, and nothing else; exit code 1 if there is one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP exchanges as frames: what is written is read back, and what has another form is refused.
 #include "core/text/http_text.hpp"
 

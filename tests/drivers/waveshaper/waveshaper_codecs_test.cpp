@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzers' properties of a WaveShaper on a corpus that every run repeats: lawful texts, each damaged in every place.
 #include <catch2/catch.hpp>
 #include <string>

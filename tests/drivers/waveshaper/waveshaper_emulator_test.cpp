@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The WaveShaper emulator as a process: judged by curl and by Python's HTTP client, driven by the real driver over the real
 // bus.
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WSP profiles and the JSON around them: what is written, what is read back, what is refused.
 #include "drivers/wss/waveshaper_profile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The WaveShaper driver against the WaveShaper model.
 #include "drivers/wss/waveshaper.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training repeats: jobs whose nodes play one iteration after the other without the controller, under virtual time, through the
 // real drivers, judged by replay over ground truth, which knows neither passes nor plans of iterations.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Darkness without a controller, by real processes: contacts that open while the controller is dead or cut off, and `loom
 // lasers off` when nobody answers. Judged by the light logs alone. `interlock_lab_test "[figures]"` prints how long it takes.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and the audit of a lab that runs: real processes, worked as an operator would. Nothing is restarted unless a test says
 // so.
 #include <signal.h>

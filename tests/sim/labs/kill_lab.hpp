@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lab whose processes a test kills, restarts and replaces: the controller at a fixed address, agents in two processes, and
 // the light of two jobs of four nodes, "kept" on the lower nodes and "probe" on the upper ones.
 #pragma once

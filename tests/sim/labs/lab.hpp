@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lab for tests: real processes in a state folder of their own, worked by `loom` as an operator would, and judged by the
 // light logs that they leave behind. Everything ends with it.
 #pragma once

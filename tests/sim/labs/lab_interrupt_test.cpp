@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ctrl-C of `loom lab run` and `loom lab up`, at every stage of their lives: nothing that they started lives on.
 #include <fcntl.h>
 #include <signal.h>

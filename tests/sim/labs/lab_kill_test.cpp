@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kill -9 of real processes in the middle of their work: what the simulation does at every kill point, done here to lightloomd
 // and lightloom-agent with the kernel's own signal, and judged from the light logs alone. LIGHTLOOM_KILL_POINTS=N tries N
 // points instead of the suite's six (`./dev soak process-kills`).

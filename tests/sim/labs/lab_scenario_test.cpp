@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a scenario says beside its jobs, done with real processes or refused by name: times, orders, faults of devices and of
 // machines, expectations.
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A state folder between labs: what is refused, what is kept, what is forgotten, and what nobody else may read. Real processes,
 // worked by `loom` as an operator would.
 #include <signal.h>

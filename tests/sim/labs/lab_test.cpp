@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real thing, small: lightloomd, two agent processes and an emulated heater bank over ZeroMQ with CURVE and Modbus/TCP,
 // taken from submission to replay by `loom lab run`, as ./dev run does with 1024 nodes.
 #include <unistd.h>

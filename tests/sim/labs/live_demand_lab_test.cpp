@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Live demand through real processes: files as NCCL's Inspector writes them, in a folder a node, move a job's light.
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics of a lab: each daemon at a port of its own, said in `lab status` and lab.json, and kept over a restart.
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every shipped scenario that runs with real processes, run with them: as its author expects, and accounted for as in virtual
 // time.
 #include "tests/sim/labs/lab.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which shipped scenarios there are, in which modes, and which take too long for the suite.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every shipped scenario that runs in virtual time, run there: nothing unsafe, and nothing that its author does not expect.
 #include "tests/sim/labs/shipped_scenarios.hpp"
 

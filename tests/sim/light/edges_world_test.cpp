@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lasers with a trigger in the whole system under virtual time: their lights begin with one edge a node, whose skew is the
 // line's own, and ground truth judges every instant.
 #include <catch2/catch.hpp>

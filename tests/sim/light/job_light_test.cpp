@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The account of a job's light, from plans and windows written by hand: what is dark, what of it was planned, why, and how many
 // iterations it carried.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The incremental model against a slow recomputation from nothing, written another way: light is spread over the fibres until
 // nothing changes any more, for every transmitter, after every random change.
 #include <catch2/catch.hpp>

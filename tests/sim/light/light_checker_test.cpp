@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The safety judge against planted faults: each rule must catch the light that breaks it, and stay silent on a clean commit.
 #include "sim_backend/judge/light_checker.hpp"
 

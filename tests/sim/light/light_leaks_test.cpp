@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What gets through closed ports, by hand: of a WSS, a grating, a ring on resonance and a circuit switch; what it sums to at a
 // receiver, and when that ends a link.
 #include <catch2/catch.hpp>

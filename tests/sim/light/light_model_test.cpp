@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light by hand: what each element does to it, and when a link counts as usable.
 #include "sim_backend/light/light_model.hpp"
 

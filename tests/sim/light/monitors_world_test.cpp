@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Monitors in the whole system under virtual time: they see ground truth, and what no read-back shows is found by them.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers of the light tests: a small ODDL fabric and the optical changes that one circuit through it needs. No planner here:
 // channels and routes are worked out by hand from the fabric's own rule (AWG: output = (channel + input) mod outputs).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay over ground truth: what a fault does to light is what it does to the iteration, and nothing else does.
 #include <catch2/catch.hpp>
 

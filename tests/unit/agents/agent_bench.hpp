@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bench for one agent: plays the Host over a virtual clock, one serial lane a bus, and the controller's side by hand.
 // Agent 0 drives two lasers on one bus, two heaters and two WSS; light of a third laser, which agent 1 drives, passes them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thousands of random words, faults, restarts and latches. An oracle that knows only what was said on the wire decides at
 // which instants which laser may be ordered to emit; afterwards the faults stop and a commit must light everything.
 #include <catch2/catch.hpp>

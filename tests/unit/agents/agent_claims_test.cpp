@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an agent does not believe of its controller: numbers that would make all later ones old, and instants that never come.
 // Darkness it always believes.
 #include <catch2/catch.hpp>

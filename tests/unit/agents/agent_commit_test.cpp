@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One revision on one agent: stages, answers, refusals. Asserts on what reached the fake devices, and when.
 #include <catch2/catch.hpp>
 

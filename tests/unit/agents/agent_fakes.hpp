@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fake device and its driver for the agent's tests: less obliging than hardware. It needs several transactions for
 // everything, settles late, refuses, falls silent, and logs every actuation that reached it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an agent latches by itself: contacts, orders at its own process, what lifts them and what does not, and that no fibre
 // gets more light from its lasers than it may carry.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes a metric of an agent's devices: operations that ended well are timed, by model; what went wrong is counted.
 #include "agents/agent_metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices that can hold the next setpoint ready: when Prepared is said, and what never may be shown.
 #include <catch2/catch.hpp>
 

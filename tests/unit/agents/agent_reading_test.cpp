@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a reading says against a setpoint, and against all that a device may hold: each tolerance at its border.
 #include <catch2/catch.hpp>
 

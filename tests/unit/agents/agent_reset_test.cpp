@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator's reset of one device, as an agent carries it out.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds whatever the controller does: the latch, fail-static, timeslots inside their windows, readings reported.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agent's session: every row of its table, when it speaks, and what it says of its host.
 #include "agents/session.hpp"
 

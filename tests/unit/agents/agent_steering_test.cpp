@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices that steer light of other agents: when they move, from where they may, and what never moves them.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(agents_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/agents_parts_test.cpp

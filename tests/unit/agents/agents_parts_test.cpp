@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The agent's tables and pure pieces: revision, session, interlock, claims, playback, deadlines.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast plane's steps on one sender and one arbiter: none of them allocates once the machines are made.
 #include <cstdlib>
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arbiter at its borders: which words it receives at all, whose state they may change, and when a receiver is free again,
 // for leases that end by themselves and for those that end by their sender's word.
 #include "tests/unit/agents/grant_bench.hpp"

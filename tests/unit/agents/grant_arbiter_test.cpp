@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arbiter of a receiver: whom it grants, when the window lies, and what lost, doubled and forged answers do to it.
 #include "tests/unit/agents/grant_bench.hpp"
 

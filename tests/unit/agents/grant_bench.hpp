@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sender or one arbiter on the bench, and the words that it hears.
 #pragma once
 

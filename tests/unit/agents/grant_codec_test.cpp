@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of the grant plane on the wire: what is said is what is heard, and what is unlawful is refused by name.
 #include <catch2/catch.hpp>
 #include <string>

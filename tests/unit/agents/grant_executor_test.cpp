@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The software executor: what it loads, which rows it takes, and that a laser is lit only inside a row, by its owner, once it
 // has settled, and that a row is over only when its darkness is proven.
 #include "tests/unit/agents/grant_plane_bench.hpp"

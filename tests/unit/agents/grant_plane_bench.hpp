@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One node's grant plane and software executor over a fake laser, with a virtual bus: node 0 of four, whose laser leads to node
 // 1 on wavelength 0 and to node 2 on wavelength 1, and whose receiver nodes 1 and 2 may ask for. Everything else is a stranger.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grant plane of one node: whose words it hears, what it answers while it is dark, and that only a grant of the right
 // arbiter, for this light, on this clock, ever becomes light.
 #include "tests/unit/agents/grant_plane_bench.hpp"

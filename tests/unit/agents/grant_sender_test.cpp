@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sender of the fast plane: what it answers to lawful, late, doubled and forged grants, and when it lights.
 #include "tests/unit/agents/grant_bench.hpp"
 

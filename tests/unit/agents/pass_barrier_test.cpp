@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations without a controller: who is ready says so until it is answered, and everybody's light begins at one instant.
 #include <catch2/catch.hpp>
 

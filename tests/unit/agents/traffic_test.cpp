@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From Inspector's lines to what repeats.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An architecture is one record: what a program does not hand over it does not have, and a new one needs nothing beside its own
 // folder. The toy here is such a folder: a fabric, an option and a scheduler that nobody else has heard of.
 #include <catch2/catch.hpp>

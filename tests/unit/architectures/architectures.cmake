@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(schedule_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/schedule_test.cpp

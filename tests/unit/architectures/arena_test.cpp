@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena: every fabric made for a job and played; settings and refusals.
 #include "controller/arena/arena.hpp"
 #include "controller/arena/lower_bound.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cluster files: what is read, and where what is wrong is.
 #include <algorithm>
 #include <catch2/catch.hpp>

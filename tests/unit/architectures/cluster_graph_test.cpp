@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that share a cluster, and ring collectives as fluids.
 #include "controller/workload/cluster_graph.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs on a shared cluster: by hand, by formulas of others, and beside the arena.
 #include <catch2/catch.hpp>
 #include <cmath>

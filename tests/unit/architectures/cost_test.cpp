@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bills by hand, prices between rates, rates that a sum buys, and price files that are wrong.
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mordia's shared wavelengths and the switches of SiP-OCS against integer programmes solved by CBC, and Mordia's episodes.
 #include "controller/architectures/mordia/episodes.hpp"
 

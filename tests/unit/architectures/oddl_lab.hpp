@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bench for ODDL's slow plane: jobs in, plans out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps in turn: as few as there can be, nobody forgotten, nobody twice.
 #include <catch2/catch.hpp>
 #include <map>

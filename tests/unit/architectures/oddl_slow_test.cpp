@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL's slow plane: maps with relays, orders of the AWG, planes of transmitters, growth and shrinkage.
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ODDL's variants: receivers that hear several orders of their AWG, and routers inside the groups.
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Published figures: every row that is judged lies within what was accepted before it was run, but for those whose reason
 // docs/reproduction.md gives.
 #include "controller/arena/reproduction/reproduction.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wavelengths on small rings against the proven optimum, in the sense of the authors' integer programme and in that of devices
 // (docs/systems/sipml.md#ring-programme and docs/reproduction.md T11).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placement, the registry and ODDL's scheduler on small fabrics.
 #include <catch2/catch.hpp>
 #include <set>

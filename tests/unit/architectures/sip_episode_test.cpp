@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's episode loop, played: closed forms of all-stop and of not-all-stop, starvation, multi-shot switches, and the sweep
 // of reconfiguration times (docs/reproduction.md, T16).
 #include <catch2/catch.hpp>

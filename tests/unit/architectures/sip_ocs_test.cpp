@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-OCS: the golden cases of docs/reproduction.md (T12), the degenerate case, and multi-shot against exhaustive search.
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's partitioner and degree-aware placement: shards by hand, reach kept where it must be, and memory that is not there.
 #include <algorithm>
 #include <catch2/catch.hpp>

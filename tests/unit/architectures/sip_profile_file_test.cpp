@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles as SiP-ML's tools write them. The bytes are put together here by the field numbers of their message, without the
 // schema that the reader uses.
 #include <catch2/catch.hpp>

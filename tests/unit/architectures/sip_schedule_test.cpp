@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-Ring and SiP-OCS: golden figures of docs/systems/sipml.md#closed-tours, exactness on small cases, and the way through
 // lower and verify.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SiP-ML's profiles and strategy search: one group's time explained step by step (docs/reproduction.md, T18), the closed form's
 // table (docs/systems/sipml.md#models-and-figures), what is rejected and why, and the published range as a consistency check
 // (T10).

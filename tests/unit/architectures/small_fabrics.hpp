@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small fabrics of every architecture, a job on each, and the readings of devices that do exactly what a plan says.
 #pragma once
 

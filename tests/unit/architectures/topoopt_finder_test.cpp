@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matching of model-parallel pairs (T3) and the whole finder: the artifact's rings on 12 nodes (T1), ports never
 // oversubscribed, every pair routed over links that are there, and bad input named.
 #include <algorithm>

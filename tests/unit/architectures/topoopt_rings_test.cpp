@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TotientPerms, geometric selection, CoinChangeMod and the shares of a node's links: golden values of
 // docs/systems/topoopt.md#golden-topologies (T1, T2), and properties against answers found the slow way.
 #include <algorithm>

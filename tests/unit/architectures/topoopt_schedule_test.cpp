@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt as a scheduler: topologies as circuits of verified plans, what an arrival, a change and an end touch, who forwards
 // for whom, and what is refused.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alternating optimisation: its cost against closed forms and the prediction engine, its moves, its chain. On a made-up
 // model of four towers; on the authors' measurements where the data folder is present (LIGHTLOOM_DATA).
 #include <atomic>

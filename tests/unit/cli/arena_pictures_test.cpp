@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena's pictures against its rows: what is drawn and listed adds up to what the rows say.
 #include "cli/offline/arena_pictures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bundles: what is altered, truncated or leads out is refused; what differs is named by file, place and amount.
 #include <archive.h>
 #include <archive_entry.h>

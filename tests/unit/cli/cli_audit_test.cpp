@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom audit: which records are wanted, and that no word in them is obeyed by a terminal.
 #include <catch2/catch.hpp>
 

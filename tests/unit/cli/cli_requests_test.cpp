@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree of commands, completion in a real shell, setpoints and schedules as people write them.
 #include <algorithm>
 #include <catch2/catch.hpp>

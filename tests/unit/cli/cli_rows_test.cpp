@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rows of replies look like to people and to programs: tables to the letter, and of JSON every key and value that was
 // ever promised (more keys are welcome, their order is nobody's).
 #include <catch2/catch.hpp>

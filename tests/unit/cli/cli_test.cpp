@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people and programs see of `loom`: tables, durations, JSON keys, exit codes of errors.
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a state folder must be before a lab touches it: the manifest's text, the folder on disk, and what an earlier lab allows.
 #include <fcntl.h>
 #include <sys/stat.h>

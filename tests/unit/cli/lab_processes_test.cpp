@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number is no process: what is ended must be what was started.
 #include <sched.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The light log: what was written is what is read, and damage is named.
 #include <catch2/catch.hpp>
 #include <cstdio>

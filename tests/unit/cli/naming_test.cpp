@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names where numbers are taken, and tables on narrow terminals.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The map of rings against the circuits of the plan, counted another way: by hops between positions.
 #include <catch2/catch.hpp>
 #include <filesystem>

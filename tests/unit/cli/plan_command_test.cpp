@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom plan: rows and keys, what moves against a base, why it is so, drawings, and every refusal with its nearest request.
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom plan --search: chains side by side, and a search that goes on from its file.
 #include <catch2/catch.hpp>
 #include <cstdlib>

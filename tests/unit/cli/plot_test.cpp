@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawings: whatever is drawn is well-formed, on one scale, and says what it was given.
 #include "cli/render/bar_plot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Help and reference: every key has a meaning and none is made up, every command a group, every error an exit code, every
 // variable its row.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 find_package(nlohmann_json REQUIRED)
 loom_test(config_test
   SOURCES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabric files: both forms, every kind of element, and what is refused.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every fault of a YAML file that people and tools make, each refused with file:line:column and a reason; nothing is read by
 // half, and nothing throws.
 #include <catch2/catch.hpp>

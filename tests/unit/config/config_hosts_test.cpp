@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key `hosts`: every node on one host, every host at one place.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inventories: what stands in an installation, held against the fabric: places, models, serial numbers, cables.
 #include <catch2/catch.hpp>
 

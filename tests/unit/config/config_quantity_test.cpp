@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantities are exact integers or a sentence that says what was found and what is accepted.
 #include <catch2/catch.hpp>
 

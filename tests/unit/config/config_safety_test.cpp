@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interlock contacts, hazard levels and power limits of fabric files: what is read, and what is refused where.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenario files: what they set, what is refused, and the jobs that churn stands for.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every committed configuration passes check and fits its JSON Schema, and schema and reader know the same keys: the keys
 // that the reader names when it meets an unknown one.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The traps of YAML and of yaml-cpp, each an error with its place; all errors of a map at once.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alarm board at its borders: what is one cause, whose text is shown, what has to make room, and when an alarm goes.
 #include "controller/control/watch/alarm_board.hpp"
 

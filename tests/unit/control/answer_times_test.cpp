@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the controller makes of answers that it measured: a bound of the next one, and the losses that it allows for.
 #include "controller/control/commit/answer_times.hpp"
 

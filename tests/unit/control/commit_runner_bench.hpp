@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CommitRunner among the real parts of a controller, with nothing between: the test makes and changes plans, answers for the
 // agents, and says when rows are durable.
 #pragma once

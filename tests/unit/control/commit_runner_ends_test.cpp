@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A commit under way and how it ends: what is recorded and when, how long a stage may last, what a failure leaves and costs,
 // and what follows a confirmation.
 #include "tests/unit/control/commit_runner_bench.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a commit can ask of nobody: agents that are away, devices that are left alone, light that nobody can prove dark.
 #include "tests/unit/control/commit_runner_bench.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a wanted plan to a commit under way: when planning begins, what is left out, who is waited for, and what is recorded.
 #include "core/messages/intake_limits.hpp"
 #include "tests/unit/control/commit_runner_bench.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One commit stage by stage: what is asked of whom, what counts as an answer, when a stage has failed, and what is measured.
 // Every instant is written out from the timings.
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(control_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents that misbehave, die, or come back, seen from the controller alone: each is named and counted, nobody else suffers, and
 // nothing is applied by half. Plans are real ones.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A controller between a journal that keeps its rows, a planner that makes real plans when the test says so, and agents that
 // obey: eight nodes of ODDL in two groups. Only the events and effects of its step are used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one agent's key may say to a controller: of its own node and devices only, and numbers that an honest agent can come to
 // say. A lie is refused, counted and named with its key; the same agent goes on being heard, and so does everybody else.
 #include "core/messages/intake_limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agents of other hosts: whom the controller takes in, what it tells them of each other, and what its own clock holds back.
 #include <catch2/catch.hpp>
 

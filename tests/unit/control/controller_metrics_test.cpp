@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes a metric of the controller's numbers: each commit and plan once, a job's darkness while it is wanted.
 #include "controller/control/controller_metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a controller must remember from one moment to the next: lasers that were switched while a plan was being made, and what
 // a commit that nobody heard the end of may have left behind.
 #include "tests/unit/control/controller_bench.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The controller against scripted agents and a scripted journal: what is said, when, and what must be durable before.
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nodes report becomes one job's demand, and when its light follows.
 #include <catch2/catch.hpp>
 

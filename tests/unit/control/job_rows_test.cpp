@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the table of a job's states, written out once more.
 #include <catch2/catch.hpp>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs: states by the table, facts from the intent.
 #include "controller/control/jobs/jobs.hpp"
 

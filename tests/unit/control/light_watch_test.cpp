@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When light is measured, what counts as measured, and what jobs and circuits are told of it: each rule at its border.
 #include "controller/control/watch/light_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the controller's table of one agent, by what it leads to.
 #include <catch2/catch.hpp>
 #include <vector>

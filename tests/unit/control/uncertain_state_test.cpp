@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a commit that failed leaves in doubt, and how the next plan is widened to it.
 #include "controller/control/commit/uncertain_state.hpp"
 

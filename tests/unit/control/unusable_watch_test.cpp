@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows no order, for how long it is left alone, and what light may still come from it: each rule at its border.
 #include "controller/control/watch/unusable_watch.hpp"
 #include "controller/architectures/sip_ocs/fabric.hpp"

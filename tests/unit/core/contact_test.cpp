@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is believed of an interlock contact: open at once, closed after a while, lost is open.
 #include "core/fabric/contact.hpp"
 

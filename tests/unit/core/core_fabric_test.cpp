@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // make_oddl makes what architectures/oddl/fabric.cpp says, at every size; check_fabric finds each planted fault.
 #include <catch2/catch.hpp>
 

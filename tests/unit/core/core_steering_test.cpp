@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which devices steer other agents' light follows from the fabric's graph: on every architecture, and where somebody moves a
 // device to another agent.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Units refuse unlawful arithmetic at compile time; the grid is ITU-T G.694.1's.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Result, Digest, order statistics, setpoints, and the words of the enumerations.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two fabrics are told apart by what plans rest on, and the first thing that differs has a name.
 #include "core/fabric/fabric_identity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One table for two kinds of forwarding: it answers as a list of routes and a matrix of relays would, and keeps what it
 // promises about paths.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How addresses are written and read, and what is said of a wrong one.
 #include "core/text/host_port.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule in pieces, and whole again.
 #include "core/messages/schedule_part.hpp"
 

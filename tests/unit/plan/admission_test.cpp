@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is planned when not everybody can be: what runs keeps its light, what comes is given another place before it is refused.
 #include "controller/plan/admission.hpp"
 

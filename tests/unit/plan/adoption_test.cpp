@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was found, said as an override, and what a plan makes of it.
 #include "controller/plan/reconcile/adoption.hpp"
 

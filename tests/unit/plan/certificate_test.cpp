@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The isolation certificate: whose light shares what, how much room it has, and what a reloading hologram leaves of it.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a monitor's reading says of a circuit: whose light it may be, what outranks what, and what proves.
 #include <catch2/catch.hpp>
 

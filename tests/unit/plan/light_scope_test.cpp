@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk of a laser's light to what moves, at its borders: which way it may take past rings, gratings and circles, and what a
 // reading says that a device holds.
 #include "controller/plan/light/light_scope.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of a circuit's light, element by element: by the latest reading, its age and nothing else.
 #include "controller/plan/light/light_state.hpp"
 

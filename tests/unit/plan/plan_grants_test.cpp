@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans of jobs under grants: what each node may do, what is laid when, and which tables verify lets through.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans of jobs whose nodes repeat their light: who leads, what is laid when, and what verify refuses of it.
 #include <catch2/catch.hpp>
 

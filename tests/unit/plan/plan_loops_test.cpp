@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light on rings of fibre: what lower lays and verify sees where a fabric's graph runs in circles.
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plan says of devices that light passes: who waits for everybody's dark, from where they may move, and which light goes
 // dark for it when the fabric is not as confirmed.
 #include <catch2/catch.hpp>

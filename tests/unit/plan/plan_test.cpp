@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // make_plan from an intent to setpoints: what is lit, what is kept, what is touched.
 #include <catch2/catch.hpp>
 

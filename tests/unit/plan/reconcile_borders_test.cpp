@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drift at its borders: each word of it one step inside and one step outside its limit, and the sentence that says so.
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "tests/unit/plan/verify_chain.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a repair touches: the drifted device, and exactly the light that meets what differs of it.
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "tests/unit/plan/verify_chain.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Desired against observed: each word of drift, and who needs a repair.
 #include "controller/plan/reconcile/reconcile.hpp"
 

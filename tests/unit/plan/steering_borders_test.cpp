@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plan is completed with where the fabric is not as confirmed: which readings differ, what devices may hold, and whose
 // light goes dark with whose.
 #include <catch2/catch.hpp>

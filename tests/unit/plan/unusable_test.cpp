@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans around devices that follow no order: only the job that needs one does without its light, and nobody asks the device.
 #include "controller/plan/unusable.hpp"
 

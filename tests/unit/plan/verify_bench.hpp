@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric and a plan by hand, for verify at its borders. Nothing here comes from a template, a scheduler or lower, so each
 // number of a test is one that the test wrote; a plan declares its own changes the way that verify demands.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chain: one fabric by hand that has a coupler, an amplifier, a WSS, rings and a grating, each met by light whose power is
 // a round number.
 //

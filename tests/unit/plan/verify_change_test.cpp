@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify at its borders, from one revision to the next: what changes is declared, what stays is left alone, and light beside a
 // WSS that reloads keeps its margin.
 #include "tests/unit/plan/verify_chain.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify at its borders, element by element: what a WSS, a ring, a grating, a coupler, a circuit switch and a fibre do to
 // light.
 #include "tests/unit/plan/verify_chain.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify at its borders, for a job under grants: what its tables may say, that its times are no shorter than the devices', and
 // that whatever its agents light, and whenever, nobody's light meets another's.
 #include "core/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A journal that was written under another fabric: its numbers are of nobody, and no controller believes it.
 #include "controller/plan/verify/verify_journal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify at its borders, in the light: receivers, amplifiers, crosstalk of one and of several jobs, who may emit, and what the
 // certificate claims.
 #include "tests/unit/plan/verify_chain.hpp"

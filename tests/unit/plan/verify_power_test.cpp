@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify at its borders, in the power of fibres: the sum of all light at a fibre's beginning, whose it is, and whose limit.
 #include "tests/unit/plan/verify_chain.hpp"
 

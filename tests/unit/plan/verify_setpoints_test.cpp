@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify at its borders, without light: slices, devices, lasers, heaters, times. One step inside passes, one step outside is
 // refused with the rule, the value and the limit.
 #include "core/limits.hpp"

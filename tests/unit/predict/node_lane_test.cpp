@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lanes: what a node does, from when to when.
 #include "controller/predict/node_lane.hpp"
 

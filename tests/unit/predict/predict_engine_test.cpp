@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine on small graphs whose times can be worked out by hand.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks: what leads where, what it costs, and what is refused.
 #include <catch2/catch.hpp>
 #include <map>

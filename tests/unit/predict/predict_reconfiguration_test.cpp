@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light that comes and goes: duty cycles, rotors, what stays lit, and where every byte went. Analytic invariants of T19.
 #include <catch2/catch.hpp>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a journal says: a snapshot anywhere in a sequence of records changes nothing of it.
 #include "core/journal/journal_state.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 loom_test(proto_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/journal_state_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that may be said comes out as it went in; damaged bytes never crash and never become something that cannot be
 // said.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Equality of journal records: plans are compared by value, not by where they lie.
 #include "tests/unit/proto/proto_random.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forwarding tables on the wire: what is refused, by which words; and schedules of journals that had two other forms.
 #include <catch2/catch.hpp>
 #include <string>

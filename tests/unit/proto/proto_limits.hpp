@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the codec lets through, field by field: a range, or the reason why there is none. A number, a repeated field or a
 // sub-message of the wire that is in none of these lists fails proto_limits_test, so whoever adds one has to decide.
 #pragma once

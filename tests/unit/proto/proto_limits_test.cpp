@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every field of everything that the wire and the journal carry, by protobuf reflection: numbers at their extremes,
 // enumerations out of range, texts too long, repeated fields too many, sub-messages missing. Each is refused, or listed with
 // the reason.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the random values are made: uniform over the lawful range of each field, small collections.
 #include "tests/unit/proto/proto_random.hpp"
 

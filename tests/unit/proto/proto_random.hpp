@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random lawful values of everything that the wire carries, from a seed. Every field gets a value, so that a field which the
 // codec forgets cannot compare equal.
 #pragma once

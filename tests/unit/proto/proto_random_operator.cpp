@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random rows, requests and replies between operators and the controller.
 #include "tests/unit/proto/proto_random_values.hpp"
 

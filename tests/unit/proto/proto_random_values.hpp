@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random lawful values that messages, rows and records share. For proto_random*.cpp only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of a row and its message name the same fields: one that was added to the message alone would never be sent.
 #include <google/protobuf/descriptor.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each rule of the codec refuses what it shall refuse, and says which field, which value, which limit.
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of message in another wire version, cut at every byte, and followed by garbage: a named error, and never half of
 // it.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The audit: what is recorded of an order, of a question, of a key; when it is durable; and that nobody can fill it.
 #include "controller/architectures/registry.hpp"
 #include "controller/control/requests/audit_text.hpp"

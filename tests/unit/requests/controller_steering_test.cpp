@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light and devices that are not as confirmed: before the first plan, while an agent is away, and where one was found
 // otherwise.
 #include "controller/plan/reconcile/reconcile.hpp"

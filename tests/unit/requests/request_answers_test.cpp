@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests that come again: after hundreds of others, after a long time, after more than can be remembered.
 #include "core/limits.hpp"
 #include "tests/unit/requests/request_bench.hpp"

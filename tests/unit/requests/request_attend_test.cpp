@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launchers that stand by their jobs: asked before light goes dark, waited for, but not for ever.
 #include "tests/unit/requests/request_bench.hpp"
 

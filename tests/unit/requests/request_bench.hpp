@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A controller with the real planner, agents that obey, a journal that is durable at once, and an operator at its desk.
 #pragma once
 

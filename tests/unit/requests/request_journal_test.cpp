@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators get when the journal takes no rows, or not such long ones; what a snapshot brings back; and revision numbers
 // after a restart from an older copy.
 #include "core/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What agents latched by themselves, as a controller deals with it: it says so, lights nothing, and lifts what an operator
 // meant.
 #include "tests/unit/requests/request_bench.hpp"

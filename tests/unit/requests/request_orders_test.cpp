@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators' orders about nodes, devices and alarms, carried out by the real planner.
 #include <cmath>
 

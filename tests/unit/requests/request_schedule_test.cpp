@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator's own schedule: applied, on trial, confirmed, rolled back, compared, explained.
 #include "tests/unit/requests/request_bench.hpp"
 

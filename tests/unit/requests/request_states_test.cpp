@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a controller says of jobs and circuits, and who bears a failure: states by what was measured, one broken device costs
 // one job, and whoever waits says for whom.
 #include <catch2/catch.hpp>

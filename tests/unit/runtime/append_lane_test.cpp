@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane whose disk is slow: nobody waits, nothing is lost, and at most one text waits.
 #include "runtime/append_lane.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // May this host's clock time a commit? Asked of a reader that stands in for the kernel.
 #include "runtime/clock_watch.hpp"
 

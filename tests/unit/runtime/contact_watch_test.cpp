@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A contact under watch by a real thread and a real loop: what is told, and that a reader that is stuck does not matter.
 #include "runtime/contact_watch.hpp"
 

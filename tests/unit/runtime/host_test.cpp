@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host promises to a step machine, over seams that a test can hold in its hand.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that grow, are cut, replaced, late or gone: what a feed hands on of them.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Backups: a copy of a journal that its owner goes on writing, proven, and a journal like any other when it is put in its
 // place.
 #include "runtime/journal/journal_copy.hpp"

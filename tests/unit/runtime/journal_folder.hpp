@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of journals share: a folder of their own, writing and reading a journal in it, and a store's loop turned by hand.
 #pragma once
 

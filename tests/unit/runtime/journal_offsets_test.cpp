@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every byte of a journal's file: one bit of it flipped, and the file cut there. Whatever that hits, the rows that are read are
 // a prefix of what was written, and either all of them are there or something is said that names the file and the way back.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snapshots in a journal: what leaves the file and what stays, that the chain goes on over them, and that a process killed or a
 // power cut anywhere leaves the old rows or the new ones. Also what an answered append is worth when the power goes.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The journal on a real disk: what was written is read, and whatever was done to the file behind its back is noticed.
 #include <sqlite3.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys of one host in one file: complete, private, and refused where anything is wrong with it.
 #include "runtime/state/key_bundle.hpp"
 

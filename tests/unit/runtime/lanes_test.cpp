@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lanes with a bus that a test holds in its hand: what happens when it is full, missing or simulated.
 #include "runtime/lanes.hpp"
 

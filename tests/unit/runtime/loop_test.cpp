@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real loop and the real clocks: order, wake-ups from elsewhere, signals. Nothing here asserts how fast.
 #include "runtime/loop.hpp"
 

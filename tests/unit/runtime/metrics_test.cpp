@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registry's text, and who may read it: what is printed of a value, which addresses are refused and with which sentence.
 #include "runtime/metrics/metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A manual page is troff that has what the options say, whatever characters they say it with.
 #include "runtime/program/program_page.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a service manager receives of a daemon's loop, and that a loop which hangs is silent.
 #include "runtime/program/service_notifier.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tape keeps, and how far a damaged one is believed.
 #include <unistd.h>
 

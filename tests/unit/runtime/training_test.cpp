@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training processes of a node: what they say in lines, who of them makes a node ready, and the socket that carries it.
 #include <catch2/catch.hpp>
 

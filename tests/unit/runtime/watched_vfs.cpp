@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shim in front of the default VFS: files are the default's with another table of methods.
 #include "tests/unit/runtime/watched_vfs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WatchedVfs: SQLite's default file system with an eye on every write and sync. It keeps what a power cut would leave of each
 // file (its contents as of its last sync; whether an unsynced write survives is the disk's choice, so here none does), and
 // calls back before every change, so that a test can look at the files as a killed process would leave them there.

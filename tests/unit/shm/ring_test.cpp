@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ring in shared memory: order, fullness, sleep, and what a liar on the other side can leave in it.
 #include <catch2/catch.hpp>
 #include <cstring>

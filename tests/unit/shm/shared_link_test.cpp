@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared memory between two ends on one loop: who is handed it, what crosses, and what a peer that lies or dies can do.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any model as operators for a strategy search: what they hold, compute and hand on, and what a search refuses to be told.
 #include <catch2/catch.hpp>
 #include <numeric>

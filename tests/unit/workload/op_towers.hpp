@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A made-up model and its made-up times, small enough to search in a test.
 #pragma once
 

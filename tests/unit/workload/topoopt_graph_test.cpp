@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt task graphs: what becomes of each kind of task, and that no file, however damaged, does more than give an error. The
 // public graphs are read where the data folder is present (LIGHTLOOM_DATA); says so on stderr and passes where not.
 #include <algorithm>

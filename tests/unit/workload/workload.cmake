@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 find_package(rapidcheck REQUIRED)
 loom_test(workload_test
   SOURCES

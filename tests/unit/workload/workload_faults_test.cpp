@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PyTorch traces of both generations, cut at every place and with every attribute missing in turn: a named error, a warning or
 // an entry among the unsized, never a crash and never a silent zero.
 #include <unistd.h>

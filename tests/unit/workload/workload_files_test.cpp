@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Demands and models that users bring: every form says the same job; what cannot be is refused with its place.
 #include <unistd.h>
 

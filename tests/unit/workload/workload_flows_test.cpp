@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives to flows: no byte is lost or made, under every size and kind.
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Importers on small traces that the tests make: both generations, damaged, incomplete, hostile.
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs to task graphs and back: what a job means survives, whatever its collectives.
 #include <rapidcheck.h>
 

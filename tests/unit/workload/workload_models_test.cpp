@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models against published totals: to the last parameter where a total is printed whole, else to its printed digits.
 #include <catch2/catch.hpp>
 #include <cmath>

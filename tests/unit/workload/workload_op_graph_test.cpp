@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operator graphs of TopoOpt's models, the reader of measured times, strategies and their task graphs; against the public task
 // graphs and measurements where the data folder is present (LIGHTLOOM_DATA), and with measurements made up here.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel iterations against the closed forms of their traffic and of their pipeline.
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The importers on public traces, where the data folder is present (LIGHTLOOM_DATA); skipped where not.
 #include <catch2/catch.hpp>
 #include <filesystem>

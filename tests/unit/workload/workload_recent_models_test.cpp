@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models since 2023 against their published totals, and what they bring with them: GPUs, precisions, GPUs of a node, context
 // parallelism, interleaved and uneven pipelines.
 #include <catch2/catch.hpp>

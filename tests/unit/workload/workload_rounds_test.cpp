@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds against a checker of its own, which moves symbols: who holds which part of the buffer after each round, and whose
 // contributions are in it.
 #include <rapidcheck.h>

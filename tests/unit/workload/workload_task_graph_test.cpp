@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task graphs: how the builder lays them out, and what check() refuses by name.
 #include <catch2/catch.hpp>
 #include <chrono>

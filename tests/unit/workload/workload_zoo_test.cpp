@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model zoo against published totals, and settings that are refused by name.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

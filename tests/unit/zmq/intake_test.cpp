@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What waits between a socket and a step machine: fair by key, bounded by quota and bytes.
 #include "runtime/zmq/intake.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keyring file while daemons run: what is taken over, what leaves the old keyring in force, and what wakes them.
 #include <sys/stat.h>
 

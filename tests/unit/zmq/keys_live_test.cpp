@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys that change under live connections, over real sockets: who is turned away, who goes by new nodes or another role, and
 // how an agent process takes up a new pair.
 #include <asio/post.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two processes of two nodes each, as their links see it: on one loop, over real sockets, with keys that know each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A short slice of bench/viewer_flood: nobody asserts how fast, only that no agent is lost and no query goes uncounted.
 #include <catch2/catch.hpp>
 

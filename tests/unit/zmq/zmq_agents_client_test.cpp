@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operator who asks agents themselves, over real sockets with CURVE: who is let in, as whom, and what is answered.
 #include <future>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who somebody is comes from its key alone: neither a routing id that another key had before, nor a word about itself, gives
 // anybody a node, a role or another's answers.
 #include <zmq.hpp>

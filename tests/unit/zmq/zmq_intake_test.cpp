@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floods over real sockets: what one key may send, that a turn of the loop takes a bounded part of it, and that nothing that is
 // refused goes uncounted. Nothing here asserts how fast.
 #include <asio/post.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Key files, keyrings and batches: what is refused, and that the sentence says why.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links between agents' processes over real sockets: who may speak for whom, what is lost, and how a restart is found again.
 #include "tests/unit/zmq/peer_pair.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A controller's transport and whatever connects to it, on one io_context, over real sockets and with a clock of the test's
 // own.
 #pragma once

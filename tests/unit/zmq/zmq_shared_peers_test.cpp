@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links that go through shared memory: who agrees on it, what still goes over ZeroMQ, and how a link comes back. What is alike
 // over both is in zmq_peer_links_test.cpp.
 #include <zmq.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transports over real sockets: who gets a word through, that nothing is lost, that damage and strangers are counted.
 #include <asio/post.hpp>
 #include <thread>

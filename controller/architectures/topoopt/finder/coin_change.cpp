@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Breadth first from distance 0; ties after all distances are known, so that every shortest last jump has its chance.
 #include "controller/architectures/topoopt/finder/coin_change.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CoinChangeMod (docs/systems/topoopt.md#topology-finder, step 4): the fewest jumps from any node to any other where every node
 // i has links to i + coin. One table of n entries serves all pairs, because the links look the same from every node. Never sees
 // a demand. Pure.

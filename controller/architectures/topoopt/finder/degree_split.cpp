@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares of links, rounded as each variant rounds.
 #include "controller/architectures/topoopt/finder/degree_split.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a node's links are shared out (docs/systems/topoopt.md#topology-finder, steps 1 and 2): between all-reduce rings and
 // model-parallel pairs, and among the rings of different group sizes. Each in the variants of the paper and of the authors'
 // code. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The finder's steps once more, each with what went into it; then every byte over its way.
 #include "controller/architectures/topoopt/finder/finder_account.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why the topology finder chose what it chose, step by step (docs/systems/topoopt.md#topology-finder): the traffic it weighed,
 // the degree split, the candidates and the jumps taken from them, the rounds of matching; and how long the busiest link works
 // for one iteration. Follows the finder's own functions on the same demand; decides nothing.

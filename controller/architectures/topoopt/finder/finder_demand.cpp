@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the finder is asked for: rings of groups in sum, everything else pair by pair.
 #include <algorithm>
 #include <map>

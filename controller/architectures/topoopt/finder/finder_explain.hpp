@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The finder's account as sentences for people. Every number comes from the account; nothing is decided here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words to options.
 #include "controller/architectures/topoopt/finder/finder_settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The finder's switches as settings (`--set fabric.degree=4`), one reading for whoever plans or plays a topology.
 #pragma once
 

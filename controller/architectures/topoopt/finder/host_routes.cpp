@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Breadth-first search, three times: as trees, as one way, and as Yen's detours.
 #include "controller/architectures/topoopt/finder/host_routes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways through a direct-connect topology in which servers forward for each other (docs/systems/topoopt.md#topology-finder, step
 // 4): shortest ones with ties by seed, as in the authors' code, and the k shortest without loops, as in the paper. Counts hops,
 // never bytes. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of matching. Exact matchings of a dense demand are found on few edges and proved on all: a matching that is best among
 // the heaviest edges of each node is best among all when its dual values leave no other edge a gain; edges with a gain are
 // added, and the matching is found anew.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model-parallel sub-topology (docs/systems/topoopt.md#topology-finder, step 3): round after round a matching of the
 // heaviest demand, each matched pair one more link both ways, and what a pair has already counts its demand down. Never sees
 // rings. Pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ties broken by seed: a number that looks random and depends on nothing but what is given. No state, no generator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links once each, the higher number first, as public files list them.
 #include "controller/architectures/topoopt/finder/topology_file.hpp"
 

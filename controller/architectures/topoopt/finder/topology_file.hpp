@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A found topology in the words of TopoOpt's files: links, rings and routes for write_topoopt_graph. Adds nothing to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four steps in their order.
 #include "controller/architectures/topoopt/finder/topology_finder.hpp"
 

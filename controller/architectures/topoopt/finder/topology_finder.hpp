@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopologyFinder (docs/systems/topoopt.md#topology-finder): from a job's all-reduces and model-parallel transfers to a
 // direct-connect topology of degree d, its rings, and who forwards for whom. Symbolic wherever the topology looks the same from
 // every node. Pure; the same demand, options and seed give the same topology. Times nothing: controller/predict does.

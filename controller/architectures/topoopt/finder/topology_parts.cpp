@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes apart, checks, puts together.
 #include "controller/architectures/topoopt/finder/topology_parts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A topology without what follows from it: small enough for a file, and whole again from it. Routes are found anew, with the
 // same seed among equal ones.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Candidates by gcd; selection as in choose_n_geo.
 #include "controller/architectures/topoopt/finder/totient.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TotientPerms (docs/systems/topoopt.md#topology-finder, step 2): which "+p" rings join every regular group of g of n nodes,
 // and which of them to build. Group theory and arithmetic only: no demand, no link. Pure.
 #pragma once

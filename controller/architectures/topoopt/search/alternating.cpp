@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chain: propose, cost, accept, and now and then another topology. Who calls step(), and how often, is not known here.
 #include "controller/architectures/topoopt/search/alternating.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopoOpt's alternating optimisation (docs/systems/topoopt.md#alternating-optimisation): a Markov chain over strategies by
 // Metropolis' rule, whose topology is found anew from the traffic of what it accepts. A chain is a value that advances by
 // step(); whoever wants several in parallel or a deadline keeps that to himself. Steps are costed by StrategyClock, the best of

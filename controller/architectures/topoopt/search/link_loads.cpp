@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways through a topology, as loads on its links.
 #include <algorithm>
 #include <map>

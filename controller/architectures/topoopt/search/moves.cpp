@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws and moves. The generator is SplitMix64 by number, so that a state of two integers says all about chance.
 #include "controller/architectures/topoopt/search/moves.hpp"
 

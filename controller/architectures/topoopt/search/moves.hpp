@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves of the strategy search, as FlexFlow makes them (docs/systems/topoopt.md#alternating-optimisation): an operator's
 // placement carried on to its neighbours, or one operator placed anew. Chance is a value: the same draws give the same moves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // List scheduling: a heap of what is ready, GPUs and links that serve it first come, first served.
 #include "controller/architectures/topoopt/search/strategy_clock.hpp"
 

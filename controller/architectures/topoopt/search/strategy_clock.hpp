@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search's cost: how long one iteration of a strategy takes on a topology, in microseconds of computing. As in FlexFlow's
 // simulator every GPU and every link serves in order of readiness; a transfer is through when the last link on its way has
 // served it. Links lose no time, so what limits them is what the predictor says; who is served first is coarser. Pure.
