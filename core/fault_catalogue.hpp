@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of what can be wrong with a device: fault files, the emulators' --fault, the simulated devices and alarms have
-// these names and no others. A fault of the wire or of a protocol has one name for all roles; a fault of a part begins with the
-// part. Values only; who does what with a fault is its models' business.
+// The one list of what can be wrong with a device or a fibre: fault files, the emulators' --fault, the simulated devices and
+// alarms have these names and no others. A fault of the wire or of a protocol has one name for all roles; a fault of a part begins
+// with the part. Values only; who does what with a fault is its models' business.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,12 @@ enum class DeviceFaultKind : std::uint8_t {
   reboot_mid_command,  ///< the next write is carried out, then power is cut before it is answered, for `delay`
 };
 
+enum class FibreFaultKind : std::uint8_t {
+  swap,   ///< the far ends of two fibres are exchanged
+  cut,    ///< light that enters the fibre does not leave it
+  dirty,  ///< the fibre's light is `loss` weaker: a plug that nobody wiped, a bend
+};
+
 /// The one value that a fault takes beside its times.
 enum class FaultValue : std::uint8_t { none, delay, offset, loss, factor, percent, channel };
 
@@ -49,8 +55,21 @@ struct FaultName {
   bool is_of(DeviceRole role) const { return (roles >> static_cast<unsigned>(role) & 1U) != 0; }
 };
 
+/// A fault of a fibre: no device has it, and none tells of it.
+struct FibreFaultName {
+  std::string_view name;
+  FibreFaultKind kind;
+  std::uint32_t fibres;  ///< that it is of
+  FaultValue value;      ///< which it must have
+  std::string_view meaning;
+  std::string_view shows;
+};
+
 /// In the order of printing.
 std::span<const FaultName> fault_catalogue();
+
+std::span<const FibreFaultName> fibre_fault_catalogue();
+std::string_view to_string(FibreFaultKind kind);
 
 /// Null: no such name.
 const FaultName* fault_named(std::string_view name);

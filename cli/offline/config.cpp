@@ -2,6 +2,7 @@
 // loom config check|list|keys: every error of every file, and every key that files may have.
 #include <cstdio>
 
+#include "cli/catalogue/faults.hpp"
 #include "cli/catalogue/shipped.hpp"
 #include "cli/command_line.hpp"
 #include "cli/offline/config_words.hpp"
@@ -84,6 +85,7 @@ void add_config(CLI::App& app, CommandLine& line) {
   check->add_option("FILE", paths, "YAML files")->required();
   line.when(*check, check_configs, paths);
   add_config_list(*config, line);
+  add_config_faults(*config, line);
   CLI::App* keys = config->add_subcommand("keys", "Every key of every kind of file: type, unit, range, default, meaning");
   auto& options = line.keep<KeysOptions>();
   keys->add_option("KIND", options.kind, "scenario, fabric, inventory, faults, calibration, model, cluster or prices");

@@ -53,7 +53,7 @@ std::vector<KeyMeaning> top_keys() {
       {"network", "what the simulated network does to messages", {}, "a map"},
       {"device_faults", "what goes wrong with devices"},
       {"machine_faults", "what goes wrong with the controller or with agents"},
-      {"fibre_faults", "what is plugged wrongly (mode sim)"},
+      {"fibre_faults", "what is cut, dirty or plugged wrongly (mode sim)"},
       {"actions", "what an operator types while it runs"},
       {"expect", "what shall become of every job that has no expectation of its own", {}, "a map"},
   });
@@ -196,9 +196,10 @@ std::vector<KeyMeaning> machine_fault_keys() {
 std::vector<KeyMeaning> fibre_fault_keys() {
   return {
       {"at", "when it begins, from the start of the run"},
-      {"kind", "fibre-swap: the far ends of two fibres are exchanged"},
-      {"lasts", "until they are plugged as planned"},
-      {"ends", "two inputs, ELEMENT (port 0) or ELEMENT:PORT, whose fibres are exchanged"},
+      {"kind", "fibre-swap: the far ends of two fibres are exchanged; fibre-cut: no light leaves it; fibre-dirty: less does"},
+      {"lasts", "until all is as planned"},
+      {"ends", "inputs, ELEMENT (port 0) or ELEMENT:PORT, at which the fibres end: two of fibre-swap, one of the others"},
+      {"loss", "of fibre-dirty: so much more than the fibre's own"},
   };
 }
 
@@ -358,8 +359,8 @@ std::vector<ConfigSection> fault_sections(const std::string& kind) {
       {kind,
        "fibre_faults[]",
        "",
-       "two fibres that somebody plugged wrongly",
-       {list("fibre_faults", "lasts: 1 s")},
+       "a fibre that is cut or dirty, or two that somebody plugged wrongly",
+       {list("fibre_faults", "lasts: 1 s, kind: fibre-swap"), list("fibre_faults", "lasts: 1 s, kind: fibre-dirty, zzz: 1")},
        fibre_fault_keys()},
   };
 }

@@ -174,7 +174,7 @@ std::vector<ConfigSection> study_sections() {
                                                {"network", "what the simulated network does to messages", {}, "a map"},
                                                {"device_faults", "what goes wrong with devices"},
                                                {"machine_faults", "what goes wrong with the controller or with agents"},
-                                               {"fibre_faults", "what is plugged wrongly (mode sim)"},
+                                               {"fibre_faults", "what is cut, dirty or plugged wrongly (mode sim)"},
                                                {"expect", "what these faults may cost each job", {}, "a map"}})},
                                  {"faults",
                                   "expect",

@@ -71,9 +71,20 @@ constexpr std::array kCatalogue{
     FaultName{"ocs-stuck", Kind::stick, kOcs, FaultValue::none, false, "says yes to every command and ignores it", kFails},
 };
 
+constexpr std::array kFibres{
+    FibreFaultName{"fibre-swap", FibreFaultKind::swap, 2, FaultValue::none, "the far ends of two fibres are exchanged",
+                   "a circuit that is not lit, if a monitor sees the light; no device tells of it"},
+    FibreFaultName{"fibre-cut", FibreFaultKind::cut, 1, FaultValue::none, "light that enters the fibre does not leave it",
+                   "a circuit that is not lit, if a monitor sees the light; no device tells of it"},
+    FibreFaultName{"fibre-dirty", FibreFaultKind::dirty, 1, FaultValue::loss, "its light is so much weaker",
+                   "a circuit that is not lit once its power is out of range, if a monitor sees the light"},
+};
+
 }  // namespace
 
 std::span<const FaultName> fault_catalogue() { return kCatalogue; }
+std::span<const FibreFaultName> fibre_fault_catalogue() { return kFibres; }
+std::string_view to_string(FibreFaultKind kind) { return std::ranges::find(kFibres, kind, &FibreFaultName::kind)->name; }
 
 const FaultName* fault_named(std::string_view name) {
   const auto found = std::ranges::find(kCatalogue, name, &FaultName::name);

@@ -91,6 +91,7 @@ class World {
   void excuse(const Device& device);
   /// A device's fault begins now, as if the scenario had it; it excuses what such a fault explains.
   void begin_fault(const ScenarioFault& fault);
+  void begin_fibre_fault(const FibreFault& fault);
 
   VirtualLoop& loop() { return loop_; }
   Instant loop_now() const { return loop_.now(); }
@@ -155,8 +156,7 @@ class World {
   void rearm_until_lit(NodeId node);
   void note_rearm(const Event& event);
   void excuse_orders(const MachineFault& fault);
-  void begin_fibre_fault(const FibreFault& fault);
-  void exchange_ends();
+  void apply_fibre_faults();
   void take_over(Duration first_goes_on);
   /// Jobs of so many iterations end when their light has carried them.
   void watch_iterations(std::size_t entry, std::uint32_t looks);
@@ -217,8 +217,8 @@ class World {
     FaultExcuse excuse;
   };
   std::vector<DeviceTrouble> troubles_;
-  std::map<NodeId, int> open_contacts_;                 ///< how many faults hold a node's contact open; absent: none ever did
-  std::vector<std::pair<FibreId, FibreId>> exchanged_;  ///< whose far ends are, now
+  std::map<NodeId, int> open_contacts_;   ///< how many faults hold a node's contact open; absent: none ever did
+  std::vector<FibreFault> fibre_faults_;  ///< now
   RunHistory history_;
   FaultNotices notices_;
   Revision scheduled_;                            ///< whose schedules history_ has

@@ -74,30 +74,49 @@ void World::excuse_orders(const MachineFault& fault) {
 }
 
 void World::begin_fibre_fault(const FibreFault& fault) {
-  const auto end_of = [&](FibreId fibre) { return fabric_->fibres[fibre.value].to.element; };
-  const std::pair pair{fault.first, fault.second};
-  const std::string text = format_text("{}, {}: {}", fabric_->element(end_of(fault.first)).name,
-                                       fabric_->element(end_of(fault.second)).name, to_string(fault.kind));
+  const bool is_swap = fault.kind == FibreFaultKind::swap;
   const Instant end = fault.lasts == kForever ? kNever : loop_.now() + fault.lasts;
-  for (const FibreId fibre : {fault.first, fault.second}) {
-    checker_->excuse(fibre, {{}, kUntrueLight, end, text});
+  std::vector<FibreId> fibres{fault.first};
+  if (is_swap) {
+    fibres.push_back(fault.second);
+  }
+  std::vector<ElementId> elements;
+  std::string text;
+  for (const FibreId fibre : fibres) {
+    elements.push_back(fabric_->fibres[fibre.value].to.element);
+    text += (text.empty() ? "" : ", ") + fabric_->element(elements.back()).name;
+  }
+  text += format_text(": {}", to_string(fault.kind));
+  // Light that is weaker, or gone, is nowhere that it should not be: only what leaks beside it is more than it bears.
+  const RuleSet excused = is_swap ? kUntrueLight : rule_set({SafetyRule::crosstalk});
+  for (const FibreId fibre : fibres) {
+    checker_->excuse(fibre, {{}, excused, end, text});
   }
   history_.note_fault({loop_.now(), end, text});
-  notices_.begin(loop_.now(), text, {end_of(fault.first), end_of(fault.second)});
-  troubles_.push_back({{end_of(fault.first), end_of(fault.second)}, text, loop_.now(), end, {kUntrueLight, false, false}});
-  exchanged_.push_back(pair);
-  exchange_ends();
+  notices_.begin(loop_.now(), text, elements);
+  troubles_.push_back({elements, text, loop_.now(), end, {excused, false, false}});
+  fibre_faults_.push_back(fault);
+  apply_fibre_faults();
   if (end != kNever) {
-    loop_.call_at(end, Precision::ordinary, [this, pair] {
-      exchanged_.erase(std::find(exchanged_.begin(), exchanged_.end(), pair));
-      exchange_ends();
+    loop_.call_at(end, Precision::ordinary, [this, fault] {
+      fibre_faults_.erase(std::find(fibre_faults_.begin(), fibre_faults_.end(), fault));
+      apply_fibre_faults();
     });
   }
 }
 
-void World::exchange_ends() {
-  const auto changed = light_->exchange_ends(loop_.now(), exchanged_);
-  checker_->judge(loop_.now(), changed);
+void World::apply_fibre_faults() {
+  std::vector<std::pair<FibreId, FibreId>> exchanged;
+  std::vector<std::pair<FibreId, Db>> losses;
+  for (const FibreFault& fault : fibre_faults_) {
+    if (fault.kind == FibreFaultKind::swap) {
+      exchanged.emplace_back(fault.first, fault.second);
+    } else {
+      losses.emplace_back(fault.first, fault.kind == FibreFaultKind::cut ? kCut : fault.loss);
+    }
+  }
+  checker_->judge(loop_.now(), light_->exchange_ends(loop_.now(), exchanged));
+  checker_->judge(loop_.now(), light_->set_excess_losses(loop_.now(), losses));
 }
 
 /// The journal is copied, a new controller starts from the copy, agents move over to it one by one, and only then the old one

@@ -11,6 +11,7 @@
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/fault_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
+#include "core/config/scenario/scenario_text.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {
@@ -91,15 +92,21 @@ TEST_CASE("faults_name_only_what_can_have_them") {
       "  - {at: 1 s, machine: node-1, kind: clock_step}\n"
       "fibre_faults:\n"
       "  - {at: 1 s, kind: fibre-swap, ends: [ring-0]}\n"
-      "  - {at: 1 s, kind: fibre-swap, ends: ['ring-0', 'ring-0:7']}\n",
+      "  - {at: 1 s, kind: fibre-swap, ends: ['ring-0', 'ring-0:7']}\n"
+      "  - {at: 1 s, kind: fibre-cut, ends: [ring-0, ring-1]}\n"
+      "  - {at: 1 s, kind: fibre-dirty, ends: [ring-0]}\n"
+      "  - {at: 1 s, kind: fibre-cut, ends: [ring-0], loss: 3 dB}\n",
       scenario);
-  REQUIRE(errors.size() == 6);
+  REQUIRE(errors.size() == 9);
   CHECK(errors[0].message.find("is a filter; expected a device that can have laser-dead: transmitter") != std::string::npos);
   CHECK(errors[1].message.find("expected a node") != std::string::npos);
   CHECK(errors[2].message.find("expected the controller") != std::string::npos);
   CHECK(errors[3].message.find("offset") != std::string::npos);
   CHECK(errors[4].message.find("expected two inputs") != std::string::npos);
   CHECK(errors[5].message.find("no fibre at input 7") != std::string::npos);
+  CHECK(errors[6].message.find("found 2; expected one input") != std::string::npos);
+  CHECK(errors[7].message.find("loss") != std::string::npos);
+  CHECK(errors[8].message.find("loss") != std::string::npos);
 }
 
 TEST_CASE("a_swap_names_the_fibres_at_two_inputs") {
@@ -112,6 +119,24 @@ TEST_CASE("a_swap_names_the_fibres_at_two_inputs") {
   };
   CHECK(ends_at(scenario.fibre_faults.front().first) == "ring-0");
   CHECK(ends_at(scenario.fibre_faults.front().second) == "ring-3");
+}
+
+TEST_CASE("a_cut_and_a_dirty_fibre_are_one_fibre_each_and_a_file_of_them_reads_back") {
+  Scenario scenario = workload();
+  REQUIRE(errors_of("fibre_faults:\n"
+                    "  - {at: 2 s, kind: fibre-dirty, ends: [ring-0], loss: 2.5 dB, lasts: 1 s}\n"
+                    "  - {at: 1 s, kind: fibre-cut, ends: ['ring-3:0']}\n",
+                    scenario)
+              .empty());
+  REQUIRE(scenario.fibre_faults.size() == 2);
+  CHECK(scenario.fibre_faults[0].kind == FibreFaultKind::cut);
+  CHECK(scenario.fibre_faults[0].lasts == kForever);
+  CHECK(scenario.fibre_faults[1].kind == FibreFaultKind::dirty);
+  CHECK(scenario.fibre_faults[1].loss == Db{250});
+  const std::string text = fault_text(scenario);
+  Scenario again = workload();
+  REQUIRE(errors_of(text.substr(text.find("fibre_faults:")), again).empty());
+  CHECK(again.fibre_faults == scenario.fibre_faults);
 }
 
 TEST_CASE("a_wrong_fault_file_is_named_with_its_place_and_the_nearest_word") {

@@ -20,6 +20,7 @@ using std::chrono::seconds;
 
 constexpr Range<Duration> kRunTime{Duration{0}, hours{24 * 365}};
 constexpr Range<Duration> kPositive{microseconds{1}, hours{1}};
+constexpr Range<Db> kLoss{Db{1}, Db{6'000}};
 constexpr std::size_t kFaults = 65'536;
 
 class FaultReader {
@@ -69,7 +70,7 @@ class FaultReader {
             name.must_have_value ? map.offset("offset", kOffset, Rule::required) : map.offset("offset", kOffset, kNextMode);
         break;
       case FaultValue::loss:
-        fault.loss = map.ratio("loss", {Db{1}, Db{6'000}}, Rule::required);
+        fault.loss = map.ratio("loss", kLoss, Rule::required);
         break;
       case FaultValue::delay:
         fault.delay = name.must_have_value ? map.duration("delay", kPositive, Rule::required)
@@ -200,31 +201,56 @@ class FaultReader {
     return fibres[port];
   }
 
+  /// As many fibres as this fault is of; fewer: what is wrong has been said.
+  std::vector<FibreId> read_ends(YamlMap& map, std::span<const YamlNode> ends, const FibreFaultName& name,
+                                 const NameIndex& elements) {
+    std::vector<FibreId> fibres;
+    if (map.find("ends") != nullptr && ends.size() != name.fibres) {
+      map.error("ends",
+                format_text("ends: found {}; expected {}", ends.size(),
+                            name.fibres == 2 ? "two inputs whose fibres are exchanged" : "one input, at which the fibre ends"));
+      return fibres;
+    }
+    for (const YamlNode& end : ends) {
+      if (const auto fibre = read_end(end, elements)) {
+        fibres.push_back(*fibre);
+      }
+    }
+    return fibres;
+  }
+
   void read_fibre_faults() {
     const NameIndex elements =
         names_of("element", place_.fabric == nullptr ? std::vector<Element>{} : place_.fabric->elements, errors_);
+    std::vector<std::string> kinds;
+    for (const FibreFaultName& name : fibre_fault_catalogue()) {
+      kinds.emplace_back(name.name);
+    }
     for (const YamlNode& item : file_.list("fibre_faults", kFaults)) {
       YamlMap map(item, "the fibre fault", errors_);
       FibreFault fault;
       fault.at = map.duration("at", kRunTime, Rule::required);
-      const auto kinds = words_of<FibreFaultKind, 1>();
-      fault.kind = static_cast<FibreFaultKind>(map.word("kind", kinds, Rule::required).value_or(0));
+      const auto kind = map.word("kind", kinds, Rule::required);
       fault.lasts = map.duration("lasts", {microseconds{1}, kRunTime.max}, fault.lasts);
       const std::span<const YamlNode> ends = map.list("ends", 2, Rule::required);
-      if (map.find("ends") != nullptr && ends.size() != 2) {
-        map.error("ends", format_text("ends: found {}; expected two inputs whose fibres are exchanged", ends.size()));
+      if (!kind) {
+        continue;
       }
-      const auto first = ends.size() == 2 ? read_end(ends[0], elements) : std::nullopt;
-      const auto second = ends.size() == 2 ? read_end(ends[1], elements) : std::nullopt;
+      const FibreFaultName& name = fibre_fault_catalogue()[*kind];
+      fault.kind = name.kind;
+      if (name.value == FaultValue::loss) {
+        fault.loss = map.ratio("loss", kLoss, Rule::required);
+      }
+      const std::vector<FibreId> fibres = read_ends(map, ends, name, elements);
       map.finish();
-      if (first && second) {
-        fault.first = *first;
-        fault.second = *second;
+      if (fibres.size() == name.fibres) {
+        fault.first = fibres.front();
+        fault.second = fault.kind == FibreFaultKind::swap ? fibres.back() : fault.second;
         place_.fibre_faults.push_back(fault);
       }
     }
     std::ranges::sort(place_.fibre_faults, {},
-                      [](const FibreFault& fault) { return std::tuple(fault.at, fault.first, fault.second); });
+                      [](const FibreFault& fault) { return std::tuple(fault.at, fault.first, fault.second, fault.kind); });
   }
 
   YamlMap& file_;

@@ -51,8 +51,6 @@ std::string_view to_string(MachineFaultKind kind) {
   return index < kWords.size() ? kWords[index] : "?";
 }
 
-std::string_view to_string(FibreFaultKind) { return "fibre-swap"; }
-
 std::string_view to_string(ActionKind kind) {
   static constexpr std::array<std::string_view, kActionKinds> kWords{
       "drain", "undrain", "maintain", "release", "cancel", "resize", "lasers", "reset", "darken", "clear", "schedule"};

@@ -170,18 +170,14 @@ struct MachineFault {
   bool operator==(const MachineFault&) const = default;
 };
 
-enum class FibreFaultKind : std::uint8_t {
-  swap,  ///< the far ends of two fibres are exchanged
-};
-std::string_view to_string(FibreFaultKind kind);
-
-/// Two fibres that somebody plugged wrongly, from `at` for `lasts`. In sim mode only.
+/// A fibre that is cut or dirty, or two that somebody plugged wrongly, from `at` for `lasts`. In sim mode only.
 struct FibreFault {
   Duration at{};
   FibreFaultKind kind = FibreFaultKind::swap;
   FibreId first;
-  FibreId second;
+  FibreId second{};  ///< of swap
   Duration lasts = kForever;
+  Db loss{};  ///< of dirty
   bool operator==(const FibreFault&) const = default;
 };
 

@@ -272,7 +272,12 @@ std::string end_text(const Fabric& fabric, FibreId fibre) {
 std::string fibre_fault_text(const Fabric& fabric, const FibreFault& fault) {
   Row row;
   row.add("at", fault.at).add("kind", to_string(fault.kind));
-  row.add("ends", format_text("[{}, {}]", end_text(fabric, fault.first), end_text(fabric, fault.second)));
+  const std::string first = end_text(fabric, fault.first);
+  row.add("ends", fault.kind == FibreFaultKind::swap ? format_text("[{}, {}]", first, end_text(fabric, fault.second))
+                                                     : format_text("[{}]", first));
+  if (fault.kind == FibreFaultKind::dirty) {
+    row.add("loss", print_quantity(fault.loss.centi, kRatioUnits));
+  }
   return row.add_unless(kForever, "lasts", fault.lasts).text();
 }
 

@@ -59,6 +59,25 @@ struct Bench {
     FAIL("no WSS carries anything");
     return {};
   }
+  /// The fibre at the receiver of a circuit that has its own.
+  FibreFault at_receiver(FibreFaultKind kind, Duration lasts) const {
+    FibreFault fault;
+    fault.kind = kind;
+    fault.first = *world->light().fibre_into(plan().circuits.front().receiver);
+    fault.lasts = lasts;
+    return fault;
+  }
+  LightState state_of_first() const {
+    const auto rows = circuits();
+    const auto found = std::ranges::find(rows, plan().circuits.front().receiver, &CircuitReport::receiver);
+    REQUIRE(found != rows.end());
+    return found->light;
+  }
+  bool is_alarmed_by_monitor() const {
+    return std::ranges::any_of(world->alarms(), [&](const Alarm& alarm) {
+      return alarm.device && scenario.fabric->device(*alarm.device).role == DeviceRole::monitor;
+    });
+  }
   std::string reason() const { return world->controller().jobs().records().begin()->second.reason; }
 };
 
@@ -121,6 +140,73 @@ TEST_CASE("light_that_a_wss_sends_astray_while_its_registers_agree_is_missed_by_
   CHECK_THAT(named->next_command, Catch::Contains("loom circuit explain"));
   CHECK(bench.world->confirmed() == commits);  // nobody knows what to mend, so nothing else is disturbed
   bench.run(seconds{14});
+  CHECK(bench.state() == JobState::lit);
+  CHECK(bench.world->checker().violations().empty());
+}
+
+TEST_CASE("a_cut_fibre_is_missed_by_the_monitor_behind_it_and_its_circuit_is_lit_again_when_it_is_mended") {
+  Bench bench([](Fabric& fabric) { test::watch_receivers(fabric); });
+  bench.run(seconds{6});
+  REQUIRE(bench.state() == JobState::lit);
+  const std::size_t reached = bench.world->light().reached().size();
+  bench.world->begin_fibre_fault(bench.at_receiver(FibreFaultKind::cut, seconds{8}));
+  CHECK(bench.world->light().reached().size() + 1 == reached);
+  const std::uint64_t commits = bench.world->confirmed();
+  bench.run(seconds{6});
+  CHECK(bench.state_of_first() == LightState::dark);
+  CHECK(bench.state() == JobState::dark);
+  CHECK_THAT(bench.reason(), Catch::Contains("receives too little"));
+  CHECK(bench.is_alarmed_by_monitor());
+  CHECK(bench.world->confirmed() == commits);
+  bench.run(seconds{8});
+  CHECK(bench.world->light().reached().size() == reached);
+  CHECK(bench.state_of_first() == LightState::lit);
+  CHECK(bench.state() == JobState::lit);
+  CHECK_FALSE(bench.is_alarmed_by_monitor());
+  CHECK(bench.world->checker().violations().empty());
+  CHECK(bench.world->unsettled().empty());
+}
+
+TEST_CASE("a_cut_fibre_that_no_monitor_looks_behind_is_not_seen_by_anybody") {
+  Bench bench([](Fabric&) {});
+  bench.run(seconds{6});
+  REQUIRE(bench.state() == JobState::lit);
+  const std::size_t reached = bench.world->light().reached().size();
+  bench.world->begin_fibre_fault(bench.at_receiver(FibreFaultKind::cut, kForever));
+  bench.run(seconds{10});
+  CHECK(bench.world->light().reached().size() + 1 == reached);
+  CHECK(bench.state_of_first() == LightState::lit);  // by every register, of which none tells of a fibre
+  CHECK(bench.world->alarms().empty());
+  for (const CircuitReport& row : bench.circuits()) {
+    CHECK(row.proof == Proof::assumed);  // and it is not said to be measured
+  }
+  CHECK(bench.world->unsettled().empty());  // the judge knows why
+}
+
+TEST_CASE("a_dirty_fibre_costs_what_it_loses_and_is_missed_once_the_power_is_out_of_range") {
+  Bench bench([](Fabric& fabric) { test::watch_receivers(fabric); });
+  bench.run(seconds{6});
+  REQUIRE(bench.state() == JobState::lit);
+  FibreFault fault = bench.at_receiver(FibreFaultKind::dirty, seconds{8});
+  const Dbm before = bench.world->light().lights_on(fault.first).front().power;
+  const ElementId receiver = bench.plan().circuits.front().receiver;
+  const Dbm least = std::get<Receiver>(bench.scenario.fabric->element(receiver).kind).sensitivity;
+  REQUIRE(before > least + Db{100});
+  fault.loss = Db{50};
+  bench.world->begin_fibre_fault(fault);
+  CHECK(bench.world->light().lights_on(fault.first).front().power == before - Db{50});
+  bench.run(seconds{5});
+  CHECK(bench.state_of_first() == LightState::lit);
+  fault.loss = before - least;  // both count: half a decibel too much
+  fault.lasts = seconds{20};
+  bench.world->begin_fibre_fault(fault);
+  bench.run(seconds{2});
+  CHECK(bench.state_of_first() == LightState::dark);
+  CHECK(bench.is_alarmed_by_monitor());
+  bench.run(seconds{6});  // the first is wiped away
+  CHECK(bench.world->light().lights_on(fault.first).front().power == least);
+  bench.run(seconds{20});
+  CHECK(bench.world->light().lights_on(fault.first).front().power == before);
   CHECK(bench.state() == JobState::lit);
   CHECK(bench.world->checker().violations().empty());
 }

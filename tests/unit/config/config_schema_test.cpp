@@ -336,10 +336,10 @@ std::size_t agree_on_machine_faults(const Json& defs, const std::string& head) {
   return kinds.size();
 }
 
-/// The shape that takes this kind; exactly one does.
-const Json& device_fault(const Json& defs, const std::string& kind) {
+/// The shape of a device's or a fibre's fault that takes this kind; exactly one does.
+const Json& shape_of(const Json& defs, const std::string& fault, const std::string& kind) {
   const Json* found = nullptr;
-  for (const Json& way : defs.at("device_fault").at("oneOf")) {
+  for (const Json& way : defs.at(fault).at("oneOf")) {
     const Json& shape = defs.at(way.at("$ref").get<std::string>().substr(std::string("#/$defs/").size()));
     if (shape.at("properties").at("kind").at("enum").get<Words>().contains(kind)) {
       REQUIRE(found == nullptr);
@@ -348,6 +348,18 @@ const Json& device_fault(const Json& defs, const std::string& kind) {
   }
   REQUIRE(found != nullptr);
   return *found;
+}
+
+void agree_on_catalogue(const Json& defs, const std::string& head) {
+  for (const auto& [fault, count] :
+       {std::pair("device_fault", fault_catalogue().size()), std::pair("fibre_fault", fibre_fault_catalogue().size())}) {
+    const std::string list = head + fault + "s: [{";
+    const Words kinds = ask(list + "kind: zzz}]\n").words;
+    CHECK(kinds.size() == count);
+    for (const std::string& kind : kinds) {
+      agree(shape_of(defs, fault, kind), list + "zzz: 1, kind: " + kind + "}]\n", {"kind"});
+    }
+  }
 }
 
 TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
@@ -366,15 +378,8 @@ TEST_CASE("the_scenario_schema_and_the_reader_know_the_same_keys") {
   agree(defs.at("action"), head + "actions: [{zzz: 1, drain: 1}]\n", {});
   CHECK(ask(head + "actions: [{at: 1 s, lasers: zzz}]\n").words ==
         defs.at("action").at("properties").at("lasers").at("enum").get<Words>());
-  const Words kinds = ask(head + "device_faults: [{kind: zzz}]\n").words;
-  CHECK(kinds.size() == fault_catalogue().size());
-  for (const std::string& kind : kinds) {
-    agree(device_fault(defs, kind), head + "device_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});
-  }
+  agree_on_catalogue(defs, head);
   CHECK(agree_on_machine_faults(defs, head) == kMachineFaultKinds);
-  agree(defs.at("fibre_fault"), head + "fibre_faults: [{zzz: 1}]\n", {});
-  CHECK(ask(head + "fibre_faults: [{kind: zzz}]\n").words ==
-        defs.at("fibre_fault").at("properties").at("kind").at("enum").get<Words>());
   CHECK(ask("kind: scenario\nmode: zzz\n").words == schema.at("properties").at("mode").at("enum").get<Words>());
 }
 
@@ -398,10 +403,7 @@ TEST_CASE("the_fault_file_schema_and_the_reader_know_the_same_keys") {
   agree(defs.at("expect"), head + "expect: {zzz: 1}\n", {});
   agree(defs.at("network"), head + "network: {zzz: 1}\n", {});
   CHECK(agree_on_machine_faults(defs, head) == kMachineFaultKinds);
-  agree(defs.at("fibre_fault"), head + "fibre_faults: [{zzz: 1}]\n", {});
-  for (const std::string& kind : ask(head + "device_faults: [{kind: zzz}]\n").words) {
-    agree(device_fault(defs, kind), head + "device_faults: [{zzz: 1, kind: " + kind + "}]\n", {"kind"});
-  }
+  agree_on_catalogue(defs, head);
 }
 
 }  // namespace

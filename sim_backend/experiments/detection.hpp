@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Detection: a fabric in light, one fault of the catalogue in one of its devices or fibres, nothing ordered, and the time until
+// somebody is told. For the tests and for `detection_table`; all times are virtual.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/config/scenario/scenario.hpp"
+#include "core/result.hpp"
+
+namespace loom {
+
+/// One fault, on a device or at a fibre of a fabric.
+struct DetectionCase {
+  std::string fault;  ///< its name in the catalogue
+  std::string what;   ///< the device, or the element at which the fibre ends
+  std::string model;  ///< of the device's driver; "fibre"
+  std::variant<ScenarioFault, FibreFault> injected;
+};
+
+struct Detection {
+  std::optional<Duration> alarm_after;  ///< the first alarm that was not there before
+  std::string alarm;                    ///< its code and evidence
+  std::optional<Duration> unlit_after;  ///< until the controller says of a circuit that it is not lit
+  bool harms = false;                   ///< ground truth: light of a circuit was lost, or lay beside its place
+};
+
+/// How long a fault lasts, and is waited for.
+inline constexpr Duration kDetectionPatience = std::chrono::seconds{20};
+
+/// Every fault of the catalogue on one device of every model of the fabric that can have it and that light of the job passes,
+/// or that measures it; and of fibres, at a receiver. Values are larger than what devices tolerate.
+std::vector<DetectionCase> detection_cases(const Fabric& fabric);
+
+/// `scenario` has one job, which is lit within 10 s. Errors: internal (it is not), and those of World::start.
+Result<Detection> detect(const Scenario& scenario, const DetectionCase& one, std::uint64_t seed);
+
+/// VGG19 on all nodes of the fabric, scheduled by `algorithm`.
+Scenario detection_scenario(std::shared_ptr<const Fabric> fabric, std::string algorithm);
+
+}  // namespace loom
