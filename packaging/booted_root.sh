@@ -9,7 +9,7 @@ root=$1
 groups=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
 [ -n "$groups" ] && [ "$(id -u)" -eq 0 ] && mkdir "$groups/lightloom-units.$$" 2>/dev/null || exit 77
 group=$groups/lightloom-units.$$
-trap 'rmdir "$group" 2>/dev/null || true' EXIT
+trap 'find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true' EXIT  # systemd made groups of its own below it
 
 install -m 755 "$here/packaging/debian/tests/units" "$root/root/units"
 cat >"$root/root/run-units" <<'RUN'

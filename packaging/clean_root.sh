@@ -81,7 +81,10 @@ cp -a "$here/packaging/debian" "$work/lightloom/debian"
 version=$(dpkg-deb -f "$(ls "$folder"/lightloom-cli_*.deb)" Version)
 printf 'lightloom (%s) unstable; urgency=medium\n\n  * As packed.\n\n -- Lightloom maintainers <maintainers@lightloom.invalid>  Thu, 01 Jan 1970 00:00:00 +0000\n' \
   "$version" >"$work/lightloom/debian/changelog"
-as_root autopkgtest --no-built-binaries --summary-file="$work/summary" "$folder"/*.deb "$work/lightloom/" -- chroot "$root" >"$work/autopkgtest.log" 2>&1 || {
+code=0
+as_root autopkgtest --no-built-binaries --summary-file="$work/summary" "$folder"/*.deb "$work/lightloom/" -- chroot "$root" >"$work/autopkgtest.log" 2>&1 || code=$?
+# 2: something was skipped, as the test of units, which was tried above.
+[ "$code" -eq 0 ] || [ "$code" -eq 2 ] || {
   cat "$work/autopkgtest.log" >&2
   exit 1
 }
