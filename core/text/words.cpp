@@ -152,7 +152,7 @@ std::string_view next_command_for(ErrorCode code) {
     case ErrorCode::stale_revision:
       return "loom schedule history";
     case ErrorCode::unreachable:
-      return "./dev run --keep";
+      return "loom lab up SCENARIO";
     case ErrorCode::invalid_argument:
     case ErrorCode::out_of_range:
     case ErrorCode::unsupported:
