@@ -360,7 +360,7 @@ std::vector<ConfigSection> fault_sections(const std::string& kind) {
        "fibre_faults[]",
        "",
        "a fibre that is cut or dirty, or two that somebody plugged wrongly",
-       {list("fibre_faults", "lasts: 1 s, kind: fibre-swap"), list("fibre_faults", "lasts: 1 s, kind: fibre-dirty, zzz: 1")},
+       {list("fibre_faults", "lasts: 1 s, kind: fibre-swap"), list("fibre_faults", "lasts: 1 s, kind: fibre-dirty")},
        fibre_fault_keys()},
   };
 }

@@ -61,6 +61,7 @@ LightGraph::LightGraph(std::shared_ptr<const Fabric> fabric) : fabric_(std::move
   for (const Fibre& fibre : fabric_->fibres) {
     fibre_of_output_[first_output_[fibre.from.element.value] + fibre.from.port] = fibre.id.value;
     end_of_fibre_.push_back(fibre.to);
+    excess_loss_.push_back(Db{0});
   }
 }
 
@@ -203,6 +204,14 @@ void LightGraph::pass_ocs(const Element& element, PortNumber input, const Ray& r
     passage.into_moving_port = true;
   } else if (state.output[input] != kNone) {
     leave(passage.exits, static_cast<PortNumber>(state.output[input]), ray, element.insertion_loss, false);
+  }
+}
+
+void LightGraph::set_excess_losses(std::span<const std::pair<FibreId, Db>> losses) {
+  excess_loss_.assign(excess_loss_.size(), Db{0});
+  for (const auto& [fibre, loss] : losses) {
+    Db& excess = excess_loss_[fibre.value];
+    excess = std::min(excess + loss, kCut);  // however many cuts: a power has limits
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -46,6 +47,9 @@ struct Passage {
   bool on_resonance = false;      ///< of a ring filter
 };
 
+/// Excess loss of a fibre that is cut: no light is so strong that any of it would be followed on.
+inline constexpr Db kCut{100'000};
+
 class LightGraph {
  public:
   static constexpr std::uint32_t kNone = 0xffff'ffff;
@@ -60,6 +64,10 @@ class LightGraph {
   /// Where a fibre leads; not where the fabric says if somebody plugged it elsewhere.
   PortRef end_of(FibreId fibre) const { return end_of_fibre_[fibre.value]; }
   void plug(FibreId fibre, PortRef end) { end_of_fibre_[fibre.value] = end; }
+  /// Of the fibre as it is now: dirty ones lose more than the fabric says.
+  Db loss_of(FibreId fibre) const { return fabric_->fibres[fibre.value].loss + excess_loss_[fibre.value]; }
+  /// These fibres lose so much more, and no others do; of one that is named twice both count, up to kCut.
+  void set_excess_losses(std::span<const std::pair<FibreId, Db>> losses);
   /// Can this element be set, so that light through it must be traced again when it is?
   bool is_steerable(ElementId element) const { return steerable_[element.value]; }
 
@@ -94,7 +102,8 @@ class LightGraph {
   std::vector<std::uint32_t> first_output_;
   std::vector<std::uint32_t> fibre_of_output_;
   std::vector<PortRef> end_of_fibre_;
-  std::vector<bool> leaks_;  ///< by element
+  std::vector<Db> excess_loss_;  ///< by fibre
+  std::vector<bool> leaks_;      ///< by element
   std::vector<bool> steerable_;
   std::vector<LaserEmission> emission_;      ///< by element
   std::vector<Frequency> resonance_;         ///< by element

@@ -39,7 +39,6 @@ LightModel::LightModel(std::shared_ptr<const Fabric> fabric) : graph_(std::move(
   links_.resize(built.elements.size());
   on_fibre_.resize(built.fibres.size());
   visited_.resize(built.fibres.size());
-  excess_loss_.assign(built.fibres.size(), Db{0});
   for (const Element& element : built.elements) {
     if (std::holds_alternative<Transmitter>(element.kind)) {
       trace_of_[element.id.value] = static_cast<std::uint32_t>(traces_.size());
@@ -78,13 +77,15 @@ std::span<const ElementId> LightModel::apply(const OpticalChange& change) {
   return changed_;
 }
 
-std::span<const ElementId> LightModel::exchange_ends(Instant now, std::span<const std::pair<FibreId, FibreId>> pairs) {
+std::span<const ElementId> LightModel::set_fibres(Instant now, std::span<const std::pair<FibreId, FibreId>> exchanged,
+                                                  std::span<const std::pair<FibreId, Db>> losses) {
+  graph_.set_excess_losses(losses);
   changed_.clear();
   std::vector<PortRef> ends;
   for (const Fibre& fibre : fabric().fibres) {
     ends.push_back(fibre.to);
   }
-  for (const auto& [a, b] : pairs) {
+  for (const auto& [a, b] : exchanged) {
     std::swap(ends[a.value], ends[b.value]);
   }
   std::vector<FibreId> moved;
@@ -110,20 +111,6 @@ std::span<const ElementId> LightModel::exchange_ends(Instant now, std::span<cons
         changed_.push_back(light.transmitter);
       }
     }
-  }
-  settle_links(now);
-  return changed_;
-}
-
-std::span<const ElementId> LightModel::set_excess_losses(Instant now, std::span<const std::pair<FibreId, Db>> losses) {
-  changed_.clear();
-  excess_loss_.assign(excess_loss_.size(), Db{0});
-  for (const auto& [fibre, loss] : losses) {
-    Db& excess = excess_loss_[fibre.value];
-    excess = std::min(excess + loss, kCut);  // however many cuts: a power has limits
-  }
-  for (const ElementId transmitter : transmitters_) {  // leaks do not say by which fibres they come
-    retrace(transmitter);
   }
   settle_links(now);
   return changed_;
@@ -220,7 +207,7 @@ void LightModel::follow(Ray ray, FibreId first, Trace& trace) {
       continue;
     }
     visited_[hop.fibre.value] = trace_number_;
-    hop.power = hop.power - loss_of(hop.fibre);
+    hop.power = hop.power - graph_.loss_of(hop.fibre);
     if (hop.power < kLostLight) {
       continue;
     }
@@ -264,7 +251,7 @@ void LightModel::follow_leaks(Ray ray, Trace& trace) {
   for (std::uint32_t hops = 0; !leaking_.empty() && hops < kLeakHopsMax; ++hops) {
     const LeakHop hop = leaking_.back();
     leaking_.pop_back();
-    ray.power = hop.power - loss_of(hop.fibre);
+    ray.power = hop.power - graph_.loss_of(hop.fibre);
     if (ray.power < kLostLight) {
       continue;
     }

@@ -41,9 +41,6 @@ struct LightHop {
   bool operator==(const LightHop&) const = default;
 };
 
-/// Excess loss of a fibre that is cut: no light is so strong that any of it would be followed on.
-inline constexpr Db kCut{100'000};
-
 /// Power in 1e-15 W: whole numbers, so that a sum of many that come and go is exact.
 using Femtowatts = std::int64_t;
 Femtowatts femtowatts_of(Dbm power);
@@ -81,12 +78,11 @@ class LightModel {
   /// What a device does from change.at on. Answers the transmitters whose light changed, in no particular but reproducible
   /// order; the span is good until the next call. Instants must not go back. A state of another kind than the device: a bug.
   std::span<const ElementId> apply(const OpticalChange& change);
-  /// From `now` on the far ends of these pairs of fibres are exchanged, in this order, and of no others. Answers as apply.
-  std::span<const ElementId> exchange_ends(Instant now, std::span<const std::pair<FibreId, FibreId>> pairs);
-
-  /// From `now` on these fibres lose so much more than the fabric says, and no others do; of one that is named twice both
-  /// count. kCut or more: what enters it does not leave it. Answers as apply.
-  std::span<const ElementId> set_excess_losses(Instant now, std::span<const std::pair<FibreId, Db>> losses);
+  /// From `now` on the far ends of these pairs of fibres are exchanged, in this order, and of no others; and these fibres lose
+  /// so much more than the fabric says, and no others do: of one that is named twice both count, and kCut or more means that
+  /// what enters it does not leave it. Answers as apply.
+  std::span<const ElementId> set_fibres(Instant now, std::span<const std::pair<FibreId, FibreId>> exchanged,
+                                        std::span<const std::pair<FibreId, Db>> losses = {});
 
   const Fabric& fabric() const { return graph_.fabric(); }
   const LightGraph& graph() const { return graph_; }
@@ -183,11 +179,7 @@ class LightModel {
   void settle_links(Instant now);
   std::optional<Reach> reach_at(ElementId receiver) const;
 
-  /// Of the fibre as it is now.
-  Db loss_of(FibreId fibre) const { return fabric().fibres[fibre.value].loss + excess_loss_[fibre.value]; }
-
   LightGraph graph_;
-  std::vector<Db> excess_loss_;  ///< by fibre
   std::vector<ElementId> transmitters_;
   std::vector<std::uint32_t> trace_of_;  ///< by element
   std::vector<Trace> traces_;

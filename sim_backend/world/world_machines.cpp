@@ -115,8 +115,7 @@ void World::apply_fibre_faults() {
       losses.emplace_back(fault.first, fault.kind == FibreFaultKind::cut ? kCut : fault.loss);
     }
   }
-  checker_->judge(loop_.now(), light_->exchange_ends(loop_.now(), exchanged));
-  checker_->judge(loop_.now(), light_->set_excess_losses(loop_.now(), losses));
+  checker_->judge(loop_.now(), light_->set_fibres(loop_.now(), exchanged, losses));
 }
 
 /// The journal is copied, a new controller starts from the copy, agents move over to it one by one, and only then the old one

@@ -67,7 +67,7 @@ add_dependencies(lab_interrupt_test loom lightloomd lightloom-agent lightloom-em
 loom_test(kill_points_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/kill_points_test.cpp LINKS loom_sim_world)
 loom_test(swarm_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/swarm_test.cpp LINKS loom_sim_world)
 loom_test(shrink_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/shrink_test.cpp LINKS loom_sim_world)
-loom_test(detection_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/detection_test.cpp LINKS loom_architectures loom_config loom_sim_world)
+loom_test(detection_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/detection_test.cpp LINKS loom_architectures loom_config loom_sim_world)
 loom_test(fault_kinds_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fault_kinds_test.cpp LINKS loom_sim_world)
 loom_test(fault_files_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/fault_files_test.cpp LINKS loom_sim_world)
 

@@ -374,7 +374,7 @@ TEST_CASE("light_at_a_moving_port_is_excused_by_the_way_on_which_it_came_to_that
   }
   const PortNumber moving = GENERATE(PortNumber{0}, PortNumber{1});
   CAPTURE(moving);
-  const auto changed = court.light.exchange_ends(instant_from_ns(++court.clock), exchanged);
+  const auto changed = court.light.set_fibres(instant_from_ns(++court.clock), exchanged);
   court.checker.judge(instant_from_ns(court.clock), changed);
   const WssRoute straight{slot_of_channel(1), 0, 0, Db{0}};
   const WssRoute moves{slot_of_channel(1), moving, 0, Db{0}};

@@ -208,12 +208,12 @@ TEST_CASE("fibres_whose_ends_were_exchanged_lead_light_to_each_others_receivers"
   bench.emit(0, kLight);
   const std::vector<std::pair<FibreId, FibreId>> pair{
       {*bench.fabric->fibre_in[bench.receiver(1).value][0], *bench.fabric->fibre_in[bench.receiver(2).value][0]}};
-  const auto changed = bench.light.exchange_ends(instant_from_ns(++bench.clock), pair);
+  const auto changed = bench.light.set_fibres(instant_from_ns(++bench.clock), pair);
   CHECK(changed.size() == 1);  // its fibres are the same, and end elsewhere
   CHECK(bench.has_link(2));
   CHECK_FALSE(bench.has_link(1));
   CHECK(bench.leaked(1) > 0);
-  bench.light.exchange_ends(instant_from_ns(++bench.clock), {});
+  bench.light.set_fibres(instant_from_ns(++bench.clock), {});
   CHECK(bench.has_link(1));
   CHECK_FALSE(bench.has_link(2));
   CHECK(bench.leaked(1) == 0);

@@ -69,13 +69,15 @@ struct Bench {
   }
   LightState state_of_first() const {
     const auto rows = circuits();
-    const auto found = std::ranges::find(rows, plan().circuits.front().receiver, &CircuitReport::receiver);
+    const auto found = std::ranges::find(rows, plan().circuits.front().receiver,
+                                         [](const CircuitReport& row) { return row.circuit.receiver; });
     REQUIRE(found != rows.end());
     return found->light;
   }
   bool is_alarmed_by_monitor() const {
-    return std::ranges::any_of(world->alarms(), [&](const Alarm& alarm) {
-      return alarm.device && scenario.fabric->device(*alarm.device).role == DeviceRole::monitor;
+    const auto rows = std::get<std::vector<StandingAlarm>>(world->controller().answer(Query{Noun::alarms, {}}).rows);
+    return std::ranges::any_of(rows, [&](const StandingAlarm& row) {
+      return !row.cleared && row.alarm.device && scenario.fabric->device(*row.alarm.device).role == DeviceRole::monitor;
     });
   }
   std::string reason() const { return world->controller().jobs().records().begin()->second.reason; }
@@ -187,7 +189,7 @@ TEST_CASE("a_dirty_fibre_costs_what_it_loses_and_is_missed_once_the_power_is_out
   Bench bench([](Fabric& fabric) { test::watch_receivers(fabric); });
   bench.run(seconds{6});
   REQUIRE(bench.state() == JobState::lit);
-  FibreFault fault = bench.at_receiver(FibreFaultKind::dirty, seconds{8});
+  FibreFault fault = bench.at_receiver(FibreFaultKind::dirty, seconds{12});
   const Dbm before = bench.world->light().lights_on(fault.first).front().power;
   const ElementId receiver = bench.plan().circuits.front().receiver;
   const Dbm least = std::get<Receiver>(bench.scenario.fabric->element(receiver).kind).sensitivity;
@@ -200,7 +202,7 @@ TEST_CASE("a_dirty_fibre_costs_what_it_loses_and_is_missed_once_the_power_is_out
   fault.loss = before - least;  // both count: half a decibel too much
   fault.lasts = seconds{20};
   bench.world->begin_fibre_fault(fault);
-  bench.run(seconds{2});
+  bench.run(seconds{5});
   CHECK(bench.state_of_first() == LightState::dark);
   CHECK(bench.is_alarmed_by_monitor());
   bench.run(seconds{6});  // the first is wiped away

@@ -138,11 +138,12 @@ TEST_CASE("every variable of the environment has one prefix and a row, and every
   static const std::regex kOurs{R"re(\bLIGHTLOOM_[A-Z_]+\b)re"};
   std::set<std::string> read;
   std::set<std::string> named;
-  for (const char* room : {"agents", "bench", "cli", "controller", "core", "drivers", "runtime", "sim_backend", "tests"}) {
+  for (const char* room :
+       {"agents", "bench", "cli", "controller", "core", "drivers", "runtime", "sim_backend", "tests", "packaging", "python"}) {
     for (const auto& entry : fs::recursive_directory_iterator(room)) {
       const std::string kind = entry.path().extension().string();
-      if ((kind != ".cpp" && kind != ".hpp" && kind != ".py") || entry.path().parent_path().filename() == "reference" ||
-          entry.path().filename() == "reference_test.cpp") {
+      if ((kind != ".cpp" && kind != ".hpp" && kind != ".py" && kind != ".sh") ||
+          entry.path().parent_path().filename() == "reference" || entry.path().filename() == "reference_test.cpp") {
         continue;
       }
       std::ifstream file(entry.path());
