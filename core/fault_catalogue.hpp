@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one list of what can be wrong with a device or a fibre: fault files, the emulators' --fault, the simulated devices and
-// alarms have these names and no others. A fault of the wire or of a protocol has one name for all roles; a fault of a part begins
-// with the part. Values only; who does what with a fault is its models' business.
+// alarms have these names and no others. A fault of the wire or of a protocol has one name for all roles; a fault of a part
+// begins with the part. Values only; who does what with a fault is its models' business.
 #pragma once
 
 #include <cstdint>

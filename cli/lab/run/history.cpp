@@ -12,8 +12,12 @@
 namespace loom::cli {
 namespace {
 
-/// Rows are read before a snapshot takes their place, which it does after a hundred commits of 1024 nodes at the earliest.
-constexpr std::size_t kCommitsUnread = 32;
+/// Rows are read before a snapshot takes their place. It does so after so many bytes of journal, and plans are as large as the
+/// fabric: after a hundred commits of 3,000 devices at the earliest, after one or two of SiP-Ring's 92,160.
+std::size_t commits_unread(const Fabric& fabric) {
+  constexpr std::size_t kDevicesUnread = 100'000;
+  return std::clamp<std::size_t>(kDevicesUnread / std::max<std::size_t>(fabric.devices.size(), 1), 1, 32);
+}
 
 }  // namespace
 
@@ -29,7 +33,7 @@ Result<void> LabHistory::note_commits(Connection& connection) {
       LOOM_TRY(light_.read_banks(of_host(row.started)));
     }
   }
-  return commits_.size() < learned_at_ + kCommitsUnread ? Result<void>{} : learn_rows();
+  return commits_.size() < learned_at_ + commits_unread(*lab_.scenario.fabric) ? Result<void>{} : learn_rows();
 }
 
 /// Rows that are new since. A snapshot that took the place of rows which nobody has read tells of them what it knows.
