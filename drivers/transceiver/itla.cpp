@@ -108,7 +108,7 @@ bool ItlaDriver::wants_fact() const {
   if (purpose_ == Purpose::audit) {
     return !facts_failed_ && facts_.next() && facts_.group() == fact_group_;
   }
-  return !profile_.serial.empty() && !facts_.has_serial();
+  return !profile_.serial.empty() && !facts_.has_serial() && facts_.next();
 }
 
 /// What the target needs next, from what is known. Emission is cut before anything else is asked or written.

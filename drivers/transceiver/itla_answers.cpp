@@ -120,6 +120,10 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
     enter(State::decide, now);  // from where FTF is now, which is read: the light does not jump
     return;
   }
+  if (state_ == State::introduce && !facts_.next()) {
+    enter(State::decide, now);  // its last fact was lost too often to be asked for again
+    return;
+  }
   if (fired_ || purpose_ != Purpose::fire || state_ == State::prove_cut || state_ == State::prove_dark ||
       state_ == State::introduce) {
     return;  // the same again

@@ -44,6 +44,7 @@ TEST_CASE("every fault of the catalogue that one part can have is a case of the 
 TEST_CASE("what registers show is told by an alarm that names the device, on every model") {
   const Scenario scenario = scenario_on("configs/fabrics/dialects_4.yaml");
   for (const auto& [fault, model] : {std::pair{"silent", "itla_laser"},
+                                     {"late", "itla_laser"},
                                      {"silent", "qontrol"},
                                      {"silent", "polatis_tl1"},
                                      {"silent", "photodiode_bank"},
