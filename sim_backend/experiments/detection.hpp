@@ -23,17 +23,18 @@ struct DetectionCase {
 };
 
 struct Detection {
-  std::optional<Duration> alarm_after;  ///< the first alarm that was not there before
+  std::optional<Duration> alarm_after;  ///< the first alarm that was not there before, whomever it names
   std::string alarm;                    ///< its code and evidence
   std::optional<Duration> unlit_after;  ///< until the controller says of a circuit that it is not lit
-  bool harms = false;                   ///< ground truth: light of a circuit was lost, or lay beside its place
+  bool harms = false;                   ///< ground truth: another number of receivers is reached than before
 };
 
 /// How long a fault lasts, and is waited for.
 inline constexpr Duration kDetectionPatience = std::chrono::seconds{20};
 
-/// Every fault of the catalogue on one device of every model of the fabric that can have it and that light of the job passes,
-/// or that measures it; and of fibres, at a receiver. Values are larger than what devices tolerate.
+/// Every fault of the catalogue on the first device of every model of the fabric that can have it, channel 0; and of fibres, at
+/// the first receiver. Values are larger than what devices tolerate. Nothing is ordered: what acts on a new order only is
+/// injected, and not tried.
 std::vector<DetectionCase> detection_cases(const Fabric& fabric);
 
 /// `scenario` has one job, which is lit within 10 s. Errors: internal (it is not), and those of World::start.

@@ -29,7 +29,8 @@ OpticalState LineHeaterModel::light(Instant at) const {
   RingLight light;
   const bool dead = has_fault(DeviceFaultKind::fail, at);
   for (std::size_t i = 0; i < rings_.size(); ++i) {
-    const Frequency resonance = dead ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
+    const bool is_cold = dead || faults().is_open(static_cast<std::uint16_t>(i), at);
+    const Frequency resonance = is_cold ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
     light.resonances.push_back(resonance + detuning(at, static_cast<std::uint16_t>(i), false));
   }
   return light;
@@ -101,7 +102,8 @@ double LineHeaterModel::measured_volts(std::size_t ring) {
 
 double LineHeaterModel::measured_amperes(Instant at, std::size_t ring) {
   constexpr double kNoise = 1e-6;
-  const double through = has_fault(DeviceFaultKind::fail, at) ? 0 : volts_[ring] / rings_.filter(ring).heater_ohm;
+  const bool is_open = has_fault(DeviceFaultKind::fail, at) || faults().is_open(static_cast<std::uint16_t>(ring), at);
+  const double through = is_open ? 0 : volts_[ring] / rings_.filter(ring).heater_ohm;
   return through + kNoise * static_cast<double>(draw() % 3);
 }
 

@@ -44,13 +44,14 @@ TEST_CASE("every fault of the catalogue that one part can have is a case of the 
 TEST_CASE("what registers show is told by an alarm that names the device, on every model") {
   const Scenario scenario = scenario_on("configs/fabrics/dialects_4.yaml");
   for (const auto& [fault, model] : {std::pair{"silent", "itla_laser"},
-                                     {"late", "itla_laser"},
                                      {"silent", "qontrol"},
                                      {"silent", "polatis_tl1"},
                                      {"silent", "photodiode_bank"},
                                      {"laser-dead", "cmis"},
                                      {"laser-dead", "sff8690"},
                                      {"laser-mode-hop", "itla_laser"},
+                                     {"heater-open", "qontrol"},
+                                     {"heater-open", "nicslab"},
                                      {"wss-dead", "wss"},
                                      {"damaged", "waveshaper"}}) {
     CAPTURE(fault, model);
@@ -59,6 +60,16 @@ TEST_CASE("what registers show is told by an alarm that names the device, on eve
     REQUIRE(found);
     REQUIRE(found->alarm_after);
     CHECK_THAT(found->alarm, Catch::Contains(one.what));
+  }
+}
+
+TEST_CASE("answers that come two seconds late end no agent") {
+  const Scenario scenario = scenario_on("configs/fabrics/dialects_4.yaml");
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    const auto found = detect(scenario, case_of(scenario, "late", "itla_laser"), seed);
+    REQUIRE(found);
+    CHECK_FALSE(found->harms);
   }
 }
 
