@@ -2,6 +2,7 @@
 // Demand: an N x N matrix of bytes that numpy and Lightloom look at together.
 #include <pybind11/numpy.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -31,8 +32,8 @@ ByteMatrix matrix_of(const py::array& given) {
   const double* each = numbers.data();
   for (py::ssize_t i = 0; i < numbers.size(); ++i) {
     // The limit is the greatest double below 2^64; NaN compares as false.
-    if (!(each[i] >= 0) || each[i] > 18446744073709549568.0) {
-      throw unlawful(format_text("a demand is of bytes, 0 to 2^64: row {}, column {} has {}", i / numbers.shape(1),
+    if (!(each[i] >= 0) || each[i] > 18446744073709549568.0 || each[i] != std::floor(each[i])) {
+      throw unlawful(format_text("a demand is of whole bytes, 0 to 2^64: row {}, column {} has {}", i / numbers.shape(1),
                                  i % numbers.shape(1), std::string(py::str(py::float_(each[i])))));
     }
   }

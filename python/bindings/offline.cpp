@@ -78,7 +78,19 @@ struct PlanText {
   std::string svg;
 };
 
-PlanText plan(const Job& job, const std::string& fabric, const std::string& algorithm) {
+/// On a fabric that is loaded, or on one that is named.
+cli::PlanInputs inputs_of(const cli::PlanCommand& order, const Job& job, std::shared_ptr<const Fabric> fabric) {
+  if (fabric == nullptr) {
+    return value_of(cli::read_plan_inputs(order));
+  }
+  cli::PlanInputs inputs;
+  inputs.algorithm = order.algorithm.empty() ? fabric->architecture : order.algorithm;
+  inputs.fabric = std::move(fabric);
+  inputs.jobs.push_back(value_of(cli::read_planned_job({job.workload, job.nodes, value_of(parse_settings(job.settings)), ""})));
+  return inputs;
+}
+
+PlanText plan(const Job& job, const std::string& fabric, const std::string& algorithm, std::shared_ptr<const Fabric> loaded) {
   cli::PlanCommand order;
   order.workloads = {job.workload};
   order.nodes = job.nodes == 0 ? std::vector<std::uint32_t>{} : std::vector{job.nodes};
@@ -88,7 +100,7 @@ PlanText plan(const Job& job, const std::string& fabric, const std::string& algo
   order.explain = true;
   order.plot = "plan.svg";  // it is drawn and listed; nothing is written
   order.links = "plan.csv";
-  const auto inputs = value_of(cli::read_plan_inputs(order));
+  const auto inputs = inputs_of(order, job, std::move(loaded));
   if (inputs.fabric == nullptr) {
     throw Failure{{ErrorCode::invalid_argument, "a plan needs a fabric: a file, or the name of a template"}};
   }
@@ -135,10 +147,11 @@ void bind_offline(py::module_& module) {
   module.def(
       "plan",
       [](const std::string& workload, const std::string& fabric, std::uint32_t nodes, const std::string& algorithm,
-         const std::vector<std::string>& settings) {
-        return unlocked([&] { return plan({workload, nodes, "", settings}, fabric, algorithm); });
+         const std::vector<std::string>& settings, const std::shared_ptr<Fabric>& loaded) {
+        return unlocked([&] { return plan({workload, nodes, "", settings}, fabric, algorithm, loaded); });
       },
-      py::arg("workload"), py::arg("fabric"), py::arg("nodes"), py::arg("algorithm"), py::arg("settings"));
+      py::arg("workload"), py::arg("fabric"), py::arg("nodes"), py::arg("algorithm"), py::arg("settings"),
+      py::arg("loaded") = nullptr);
 }
 
 }  // namespace loom::python

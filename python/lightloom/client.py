@@ -41,6 +41,8 @@ class Client:
     """
 
     def __init__(self, state: str | os.PathLike[str] | None = None, endpoint: str = "", as_: str = "", timeout_s: float = 10.0):
+        if not 0 < timeout_s <= 86_400:
+            raise ValueError(f"timeout_s is above 0 and at most a day: {timeout_s}")
         self._where = (os.fspath(state) if state is not None else os.environ.get("LIGHTLOOM_STATE", "run/lab"), endpoint, as_,
                        timeout_s)
         self._rooms: Any = None

@@ -13,9 +13,6 @@ from .demand import Demand, workload_file
 from .fabric import Fabric
 from .picture import Picture
 
-Workload = "str | os.PathLike[str] | Demand"
-
-
 def workloads() -> list[str]:
     """Models that need no file."""
     return _lightloom.workload_names()
@@ -90,6 +87,8 @@ def arena(workload: Any, nodes: int = 0, fabrics: Sequence[str] = (), bandwidth:
     """
     from ._error import Error
 
+    if isinstance(fabrics, str):
+        raise TypeError(f"fabrics is a list of words, not one word: [{fabrics!r}]")
     rows: list[dict[str, Any]] = []
     refusals: dict[str, str] = {}
     with workload_file(workload) as path:
@@ -119,11 +118,14 @@ def sweep(workload: Any, fabrics: Sequence[str], nodes: Sequence[int] = (0,), ba
 
     from ._error import Error
 
+    for name, values in {"fabrics": fabrics, "bandwidth": bandwidth}.items():
+        if isinstance(values, str):
+            raise TypeError(f"{name} is a list of words, not one word: [{values!r}]")
     axes: dict[str, list[Any]] = {"fabric": list(fabrics), "nodes": list(nodes), "bandwidth": list(bandwidth),
                                   **{key: list(values) for key, values in settings.items()}}
     names = ("iteration_ms", "compute_ms", "exposed_comm_ms", "dark_ms")
     shape = tuple(len(values) for values in axes.values())
-    values = {name: numpy.full(shape, numpy.nan) for name in names}
+    found_values = {name: numpy.full(shape, numpy.nan) for name in names}
     refusals: list[str] = []
     for place in itertools.product(*(range(length) for length in shape)):
         point = {key: axes[key][at] for key, at in zip(axes, place)}
@@ -131,11 +133,13 @@ def sweep(workload: Any, fabrics: Sequence[str], nodes: Sequence[int] = (0,), ba
         try:
             found = predict(workload, point["fabric"], point["nodes"], point["bandwidth"], own, exact)
         except Error as error:
+            if error.code in ("invalid_argument", "not_found", "invalid_config", "malformed"):
+                raise  # a word that nobody knows is no gap
             refusals.append(f"{point}: {error}")
             continue
         for name in names:
-            values[name][place] = found[name]
-    return xarray.Dataset({name: (tuple(axes), values[name], {"units": "ms"}) for name in names}, coords=axes,
+            found_values[name][place] = found[name]
+    return xarray.Dataset({name: (tuple(axes), found_values[name], {"units": "ms"}) for name in names}, coords=axes,
                           attrs={"workload": str(workload), "refusals": refusals})
 
 
@@ -168,7 +172,7 @@ class Plan:
         return self._svg
 
     def __repr__(self) -> str:
-        return f"Plan({self.answer['algorithm']!r} on {self.answer['fabric']!r}, circuits={len(self._rows)})"
+        return f"Plan(algorithm={self.answer['algorithm']!r}, circuits={len(self._rows)}, verified={self.is_verified})"
 
 
 def plan(workload: Any, fabric: "str | os.PathLike[str] | Fabric", nodes: int = 0, algorithm: str = "",
@@ -183,6 +187,7 @@ def plan(workload: Any, fabric: "str | os.PathLike[str] | Fabric", nodes: int = 
     Raises:
         lightloom.Error: ``infeasible``, ``unverified``, and those of ``predict``.
     """
+    loaded = fabric._rooms if isinstance(fabric, Fabric) else None
     source = fabric.source if isinstance(fabric, Fabric) else os.fspath(fabric)
     with workload_file(workload) as path:
-        return Plan(_lightloom.plan(path, source, nodes, algorithm, lines_of(settings)))
+        return Plan(_lightloom.plan(path, source, nodes, algorithm, lines_of(settings), loaded))
