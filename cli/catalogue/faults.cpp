@@ -18,9 +18,9 @@ constexpr std::array kRoles{DeviceRole::transmitter, DeviceRole::filter, DeviceR
                             DeviceRole::circuit_switch, DeviceRole::monitor};
 
 /// "delay", "[percent]", "".
-std::string value_text(FaultValue value, bool must_have_value) {
-  const std::string word(to_string(value));
-  return word.empty() || must_have_value ? word : format_text("[{}]", word);
+std::string usage_of(const Json& row) {
+  const std::string word = row["value"].is_null() ? "" : row["value"].get<std::string>();
+  return word.empty() || row["must_have_value"].get<bool>() ? word : format_text("[{}]", word);
 }
 
 int print_faults(const Globals& globals) {
@@ -39,7 +39,7 @@ int print_faults(const Globals& globals) {
     for (const Json& place : row["injected_by"]) {
       by += (by.empty() ? "" : ", ") + place.get<std::string>();
     }
-    table.add({row["fault"], row["usage"], of, row["meaning"], row["shows"], by});
+    table.add({row["fault"], usage_of(row), of, row["meaning"], row["shows"], by});
   }
   std::fputs(table.text().c_str(), stdout);
   return kDone;
@@ -60,7 +60,6 @@ nlohmann::ordered_json fault_list() {
     faults.push_back({{"fault", std::string(name.name)},
                       {"of", std::move(of)},
                       {"value", value.empty() ? Json(nullptr) : Json(value)},
-                      {"usage", value_text(name.value, name.must_have_value)},
                       {"must_have_value", name.must_have_value},
                       {"meaning", std::string(name.meaning)},
                       {"shows", std::string(name.shows)},
@@ -71,7 +70,6 @@ nlohmann::ordered_json fault_list() {
     faults.push_back({{"fault", std::string(name.name)},
                       {"of", Json::array({"fibre"})},
                       {"value", value.empty() ? Json(nullptr) : Json(value)},
-                      {"usage", value},
                       {"must_have_value", !value.empty()},
                       {"meaning", std::string(name.meaning)},
                       {"shows", std::string(name.shows)},

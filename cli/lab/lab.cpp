@@ -262,7 +262,8 @@ void add_lab(CLI::App& app, CommandLine& line) {
   up->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
   up->add_option("--training-dir", order.training_dir, kTrainingHelp);
   up->add_flag("--no-emulators", order.no_emulators,
-               "Devices at this host's loopback are there already, behind a tunnel for example: start no emulators");
+               "Devices at this host's loopback, and modules' files outside of /sys, are there already (behind a tunnel, say): "
+               "start no emulators");
   line.when(*up, lab_up, order);
   line.when(*lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay"), lab_down);
   line.when(*lab->add_subcommand("status", "Its processes: number, state, since when, memory. Exit 4: some have ended"),

@@ -25,7 +25,7 @@ struct LabCommand {
   bool runs_jobs = false;       ///< what the scenario does while it runs must be possible in a lab
   bool replace = false;         ///< a lab that runs in the folder is stopped
   bool fresh = false;           ///< journals of an earlier lab are forgotten
-  bool no_emulators = false;    ///< devices at this host's loopback are there already
+  bool no_emulators = false;    ///< what a lab would emulate is there already
   std::string process{};        ///< of `restart`: controller, agents-0, heater-5020, ...
 };
 

@@ -44,7 +44,7 @@ struct LabManifest {
   bool record = false;                ///< the controller keeps a tape
   std::string inspector_dir;          ///< handed to the agents
   std::string training_dir;           ///< likewise
-  bool emulates = true;               ///< devices at this host's loopback are emulators of the lab
+  bool emulates = true;               ///< what is_emulated() says are emulators of the lab
   bool metrics = false;               ///< its daemons serve metrics
   std::string address;                ///< that the controller was last bound to; empty: never was
   std::vector<std::string> files;     ///< bare names of regular files that a lab made, sorted

@@ -93,9 +93,8 @@ class Client:
 
     async def job(self, job: int) -> dict[str, Any]:
         """Raises ``lightloom.Error`` ``not_found``."""
-        for row in await self.jobs():
-            if row["job"] == job:
-                return row
+        for row in json.loads(await self._call("rows", "jobs", job))["jobs"]:
+            return row
         error = Error(f"there is no job {job}")
         error.code, error.hint = "not_found", "loom job list"
         raise error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping
+from typing import Any
 
 from . import _lightloom
 from ._settings import words_of

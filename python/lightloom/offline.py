@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from . import _lightloom
 from ._settings import lines_of
-from .demand import Demand, workload_file
+from .demand import workload_file
 from .fabric import Fabric
 from .picture import Picture
 

@@ -57,6 +57,15 @@ Result<void> check_bus(const Fabric& fabric, const Bus& bus, std::initializer_li
 
 }  // namespace
 
+Element c_band_laser(std::string name, Transmitter transmitter) {
+  transmitter.channels = {{-280, 4}, 8, 96};
+  Element element;
+  element.name = std::move(name);
+  element.outputs = 1;
+  element.kind = transmitter;
+  return element;
+}
+
 EmulatedDevices lone_devices(std::vector<LoneDevice> devices, const EmulatorOptions& options) {
   auto fabric = std::make_shared<Fabric>();
   Node node;

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct LoneDevice {
   std::uint16_t bus_address = 1;
   std::vector<DeviceSetting> profile{};
 };
+/// A laser of 96 channels of 50 GHz in the C band; power and times are `transmitter`'s.
+Element c_band_laser(std::string name, Transmitter transmitter);
+
 /// One bus with these devices, and nothing else in the world.
 EmulatedDevices lone_devices(std::vector<LoneDevice> devices, const EmulatorOptions& options);
 

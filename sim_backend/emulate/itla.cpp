@@ -23,18 +23,12 @@ struct Options {
   std::int64_t retune_us = 100'000;
 };
 
-/// 96 channels of 50 GHz in the C band.
 Element laser(const Options& options) {
   Transmitter transmitter;
   transmitter.launch_power = Dbm{1'000};
-  transmitter.channels = {{-280, 4}, 8, 96};
   transmitter.retune_max = std::chrono::microseconds{options.retune_us};
   transmitter.blank_max = std::chrono::milliseconds{1};
-  Element element;
-  element.name = "laser";
-  element.outputs = 1;
-  element.kind = transmitter;
-  return element;
+  return c_band_laser("laser", transmitter);
 }
 
 int serve(const Options& options) {

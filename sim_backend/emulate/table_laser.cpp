@@ -28,18 +28,12 @@ struct Options {
   bool has_trigger = false;
 };
 
-/// 96 channels of 50 GHz in the C band.
 Element laser(const Options& options) {
   Transmitter transmitter;
   transmitter.launch_power = Dbm{1'000};
-  transmitter.channels = {{-280, 4}, 8, 96};
   transmitter.retune_max = std::chrono::microseconds{options.retune_us};
   transmitter.blank_max = std::chrono::microseconds{1};
-  Element element;
-  element.name = "laser";
-  element.outputs = 1;
-  element.kind = transmitter;
-  return element;
+  return c_band_laser("laser", transmitter);
 }
 
 int serve(const Options& options) {

@@ -9,6 +9,7 @@
 #include "core/fault_catalogue.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/registry.hpp"
+#include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/world/world.hpp"
 
@@ -19,7 +20,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kLook = milliseconds{10};
-constexpr Duration kLitWithin = seconds{10};
 
 /// Enough to matter: beside a channel of 50 GHz, below any receiver, later than any driver waits.
 ScenarioFault fault_of(const FaultName& name, DeviceId device) {
@@ -99,14 +99,12 @@ Result<Detection> detect(const Scenario& scenario, const DetectionCase& one, std
   options.seed = seed;
   World world(scenario, std::move(*jobs), options);
   LOOM_TRY(world.start());
-  while (world.loop_now() < Instant{kLitWithin} && !all_lit(world)) {
-    world.run_until(world.loop_now() + kLook);
-  }
+  LOOM_TRY(come_into_light(world));
   if (!all_lit(world)) {
-    return fail(ErrorCode::internal, format_text("{} is not in light within 10 s", scenario.fabric->name));
+    return fail(ErrorCode::internal, format_text("{} is at rest, and not all of it lit", scenario.fabric->name));
   }
   // At another place of the round of audits for each seed.
-  world.run_until(world.loop_now() + seconds{3} + milliseconds{211} * static_cast<std::int64_t>(seed % 16));
+  world.run_until(world.loop_now() + milliseconds{211} * static_cast<std::int64_t>(seed % 16));
   const std::size_t before = world.alarms().size();
   const std::size_t reached = world.light().reached().size();
   const Instant begin = world.loop_now();

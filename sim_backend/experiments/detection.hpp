@@ -37,7 +37,7 @@ inline constexpr Duration kDetectionPatience = std::chrono::seconds{20};
 /// injected, and not tried.
 std::vector<DetectionCase> detection_cases(const Fabric& fabric);
 
-/// `scenario` has one job, which is lit within 10 s. Errors: internal (it is not), and those of World::start.
+/// `scenario` has one job. Errors: those of come_into_light and World::start; internal (not all of it is lit).
 Result<Detection> detect(const Scenario& scenario, const DetectionCase& one, std::uint64_t seed);
 
 /// VGG19 on all nodes of the fabric, scheduled by `algorithm`.

@@ -220,6 +220,8 @@ std::uint32_t interrupted(const World& world, Instant since, Instant begin, Inst
   }));
 }
 
+}  // namespace
+
 Result<void> come_into_light(World& world) {
   while (world.loop_now() < Instant{kLightBound}) {
     world.run_until(world.loop_now() + kLook);
@@ -229,10 +231,8 @@ Result<void> come_into_light(World& world) {
       return {};
     }
   }
-  return fail(ErrorCode::internal, "the fabric of the drift experiment did not come into light");
+  return fail(ErrorCode::internal, "the fabric of the experiment did not come into light");
 }
-
-}  // namespace
 
 std::vector<Plant> drift_plants(DriftFabric fabric) {
   std::vector<Plant> plants;

@@ -48,6 +48,9 @@ struct DriftResult {
 
 Scenario drift_scenario(DriftFabric fabric = DriftFabric::nodes_16);
 
+/// Until the confirmed plan is in light, at rest, and every device has been read since. Errors: internal (not in time).
+Result<void> come_into_light(World& world);
+
 /// Errors: those of World::start and of the workload; internal (the fabric did not come into light).
 Result<DriftResult> run_drift(const Scenario& scenario, const Plant& plant, std::uint64_t seed, Duration phase);
 

@@ -32,19 +32,14 @@ struct Options {
   std::int64_t enable_ms = 400;
 };
 
-/// 96 channels of 50 GHz in the C band, and the launch power of a 400ZR.
+/// With the launch power of a 400ZR.
 Element laser(const Options& options) {
   Transmitter transmitter;
   transmitter.launch_power = Dbm{-1'000};
-  transmitter.channels = {{-280, 4}, 8, 96};
   transmitter.retune_max = std::chrono::milliseconds{options.retune_ms};
   transmitter.blank_max = std::chrono::milliseconds{options.blank_ms};
   transmitter.enable_max = std::chrono::milliseconds{options.enable_ms};
-  Element element;
-  element.name = "module";
-  element.outputs = 1;
-  element.kind = transmitter;
-  return element;
+  return c_band_laser("module", transmitter);
 }
 
 void add_options(CLI::App& app, Options& options) {
