@@ -47,13 +47,9 @@ struct Overloaded : Ts... {
 void report_failures(StepContext context, DeviceUnits& units, const EnvelopeSender& envelopes) {
   for (const std::size_t unit : units.take_new_failures()) {
     const Device& device = *units[unit].device;
-    const std::string fault = units[unit].driver->observe().fault;
     Alarm alarm{AlarmCode::device_failed, {}, device.id, {}, format_text("loom device show {}", device.id.value)};
     alarm.evidence =
-        format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault);
-    if (const std::string_view name = looks_like(units[unit].last_reply, device.role); !name.empty()) {
-      alarm.evidence += format_text(" (looks like {})", name);
-    }
+        format_text("device {} ({}): {}", device.id.value, device.name, sentence_of(device, units[unit].driver->observe()));
     envelopes.warn(context, std::move(alarm));
   }
 }

@@ -49,6 +49,7 @@
 #include "runtime/zmq/peer/peer_links.hpp"
 #include "runtime/zmq/transport_metrics.hpp"
 #include "sim_backend/announced_faults.hpp"
+#include "sim_backend/devices/registry.hpp"
 #include "sim_backend/light/local_light.hpp"
 #include "sim_backend/light_log_file.hpp"
 #include "sim_backend/sim_triggers.hpp"
@@ -400,7 +401,7 @@ void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
     log.add(change);
     light.apply(change);
   });
-  simulated.look_through([&light](ElementId receiver) { return light.arriving(receiver); });
+  simulated.look_through([&light](PortRef input) { return light.arriving(input); });
 }
 
 int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
@@ -435,7 +436,7 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
   const std::vector<NodeId> nodes = nodes_of_process(scenario, command_line.process);
   LightLogFile light_log(loop, files.light_log(command_line.process));
   SimBus simulated(loop, scenario.fabric, nodes, {});
-  LocalLight light(scenario.fabric, nodes);
+  LocalLight light(scenario.fabric, nodes, measures_light);
   follow_light(simulated, light_log, light);
   SimTriggers edges(loop, simulated, *scenario.fabric, scenario.triggers, nodes.front().value);
   BusLanes units(loop.poster(), &edges);

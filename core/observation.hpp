@@ -83,6 +83,23 @@ enum class Proof : std::uint8_t {
 };
 std::string_view to_string(Proof proof);
 
+/// What is wrong with a device, as far as its driver can tell: the kind of `Observation::fault`.
+enum class Trouble : std::uint8_t {
+  none,
+  silent,     ///< no answer within its deadline
+  refusing,   ///< it says no, or "not now"
+  garbage,    ///< answers that are none
+  bad_check,  ///< frames that fail their check, on the way there or back
+  bus_lost,   ///< the bus itself is gone: nothing is known of the device
+  unheeded,   ///< it does not read back as it was told, or lost what it held
+  unsettled,  ///< under way for longer than it may be
+  unlocked,   ///< its locker does not see the light where it should be
+  open,       ///< a heater that is not connected
+  broken,     ///< it says so itself
+  misfit      ///< another device, or another make of it, than the fabric says
+};
+std::string_view to_string(Trouble trouble);
+
 /// Who a device says that it is; empty where it does not say.
 struct DeviceIdentity {
   std::string serial;       ///< its serial number
@@ -95,7 +112,8 @@ struct Observation {
   DeviceHealth health = DeviceHealth::unknown;
   Instant read_at{};
   Reading reading;
-  std::string fault;  ///< empty, or one sentence
+  std::string fault;                ///< empty, or one sentence
+  Trouble trouble = Trouble::none;  ///< of `fault`
   Proof proof = Proof::assumed;
   DeviceIdentity identity{};
   bool operator==(const Observation&) const = default;

@@ -67,6 +67,7 @@ enum class BusStatus : std::uint8_t {
   timeout,    ///< no answer within the deadline
   malformed,  ///< an answer that is none
   lost,       ///< the bus itself is gone
+  bad_check,  ///< an answer whose checksum is wrong
 };
 
 struct BusReply {

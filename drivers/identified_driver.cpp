@@ -41,6 +41,7 @@ Observation IdentifiedDriver::observe() const {
   if (is_another(seen)) {
     seen.health = DeviceHealth::failed;
     seen.fault = stranger(seen);
+    seen.trouble = Trouble::misfit;
   }
   return seen;
 }

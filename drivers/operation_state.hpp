@@ -10,8 +10,15 @@
 
 #include "core/observation.hpp"
 #include "drivers/driver.hpp"
+#include "drivers/retry_state.hpp"
 
 namespace loom {
+
+/// What is wrong with the device now, whatever was before.
+inline void tell(Observation& observation, Complaint complaint) {
+  observation.fault = std::move(complaint.words);
+  observation.trouble = complaint.trouble;
+}
 
 class OperationState {
  public:
@@ -36,7 +43,7 @@ class OperationState {
       observation_.health = DeviceHealth::moving;
     }
     if (!fire_failed_) {
-      observation_.fault.clear();
+      tell(observation_, {});
     }
   }
   /// A fire: proven. An audit: what was proven stays settled only while read-back agrees with it. A preparation moved nothing.
@@ -48,17 +55,17 @@ class OperationState {
     const bool settled = is_fire() || (was_settled && (agrees || is_preparation()));
     outcome_ = settled ? DriverActivity::settled : DriverActivity::idle;
     observation_.health = health;
-    observation_.fault.clear();
+    tell(observation_, {});
   }
-  /// It goes on trying: whoever loses patience before it can say what it was waiting for. `sentence` names the device.
-  void struggle(std::string sentence) {
+  /// It goes on trying: whoever loses patience before it can say what it was waiting for. The words name the device.
+  void struggle(Complaint complaint) {
     if (!fire_failed_) {
-      observation_.fault = std::move(sentence);
+      tell(observation_, std::move(complaint));
     }
   }
-  /// `sentence` names the device.
-  void give_up(std::string sentence) {
-    observation_.fault = std::move(sentence);
+  /// The words name the device.
+  void give_up(Complaint complaint) {
+    tell(observation_, std::move(complaint));
     observation_.health = DeviceHealth::failed;
     outcome_ = DriverActivity::failed;
     fire_failed_ = fire_failed_ || is_fire();

@@ -100,8 +100,9 @@ class ReadBackDriver : public Driver {
   virtual std::string question() const = 0;
   /// Keeps what an answer of status ok tells.
   virtual Answer absorb(Instant now, const BusReply& reply) = 0;
-  /// Words for an answer that is none: "\"OK\" for an answer". Empty: there are none.
-  virtual std::string misread(const BusReply& reply) const = 0;
+  /// Of an answer that is none: its kind (a wrong checksum, a "not now" in words of its own), and "\"OK\" for an answer". Empty
+  /// words: there are none.
+  virtual Complaint misread(const BusReply& reply) const = 0;
   /// The state's exchange failed: whatever rests on it is not known any more.
   virtual void mark_uncertain(Instant now, const BusReply& reply) = 0;
   /// The state's answer was understood, and nothing newer is asked for.
@@ -113,8 +114,8 @@ class ReadBackDriver : public Driver {
 
   const Row& row() const { return table_[static_cast<std::size_t>(state_)]; }
   void enter(State state, Instant now);
-  /// `sentence` says what of the device, which it need not name.
-  void give_up(std::string sentence);
+  /// `words` need not name the device.
+  void give_up(Trouble trouble, std::string_view words);
   /// How long it may take a device to come to rest before that is a failure.
   Duration patience() const { return 2 * profile_.settle_max + profile_.grace; }
   /// It moves: ask again when a fair part of its time to settle has gone by.
@@ -135,11 +136,17 @@ class ReadBackDriver : public Driver {
   State state_ = State::rest;
 
  private:
+  /// An answer that comes late is taken for the next one's, and each of them is asked for again: not for ever. [K]
+  static constexpr int kInVainMost = 2 * RetryState::kTries;
+  static constexpr Duration kDeadlineUsual = std::chrono::milliseconds{500};
+
   void receive(Instant now, const BusReply& reply);
   void receive_failure(Instant now, const BusReply& reply);
 
   std::span<const Row> table_;
   bool has_staged_ = false;
+  Instant asked_at_{};         ///< the exchange under way
+  Duration waited_in_vain_{};  ///< of this operation, for answers
 };
 
 // For drivers whose exchanges are lines of text.
@@ -181,6 +188,7 @@ Step ReadBackDriver<Profile, State, Held>::step(Instant now, const BusReply* rep
     if (operation_.is_overtaken() || (operation_.is_asked() && state_ == State::rest)) {
       retry_.start_over();
       operation_.begin();
+      waited_in_vain_ = {};
       begin();
       state_ = State::rest;
       enter(State::decide, now);
@@ -196,6 +204,7 @@ Step ReadBackDriver<Profile, State, Held>::step(Instant now, const BusReply* rep
     }
     if (row().exchange != Exchange::none) {
       retry_.sent();
+      asked_at_ = now;
       return {Transaction{profile_.device, profile_.bus_address, order(), profile_.reply_deadline, only_connection_}, kNever};
     }
     enter(row().then, now);
@@ -231,24 +240,31 @@ void ReadBackDriver<Profile, State, Held>::receive_failure(Instant now, const Bu
   mark_uncertain(now, reply);
   const std::string asked = question() + ": ";
   if (reply.status == BusStatus::exception && !is_busy(reply)) {
-    give_up(format_text("{}refused with {}", asked, describe(reply, profile_.reply_deadline)));
+    give_up(trouble_of(reply), format_text("{}refused with {}", asked, describe(reply, profile_.reply_deadline)));
     return;
   }
-  const std::string said = reply.status == BusStatus::ok ? misread(reply) : std::string{};
-  const std::string what = asked + (said.empty() ? describe(reply, profile_.reply_deadline) : said);
+  const Complaint misread_as =
+      reply.status == BusStatus::ok ? misread(reply) : Complaint{trouble_of(reply), describe(reply, profile_.reply_deadline)};
+  const Trouble trouble = misread_as.trouble == Trouble::none ? trouble_of(reply) : misread_as.trouble;
+  const std::string what = asked + (misread_as.empty() ? describe(reply, profile_.reply_deadline) : misread_as.words);
+  waited_in_vain_ += now - asked_at_;
   if (!retry_.may_retry(now)) {
-    give_up(format_text("{} in {} tries", what, RetryState::kTries));
+    give_up(trouble, format_text("{} in {} tries", what, RetryState::kTries));
     return;
   }
-  operation_.struggle(format_text("{}: {}{}", profile_.name, what, retry_.attempt()));
+  if (waited_in_vain_ > kInVainMost * std::max(profile_.reply_deadline, kDeadlineUsual)) {
+    give_up(trouble, format_text("{}; its answers did not come for {} of one operation", what, describe(waited_in_vain_)));
+    return;
+  }
+  operation_.struggle({trouble, format_text("{}: {}{}", profile_.name, what, retry_.attempt())});
   if (!operation_.is_overtaken()) {
     enter(row().uncertain, now);
   }
 }
 
 template <class Profile, class State, class Held>
-void ReadBackDriver<Profile, State, Held>::give_up(std::string sentence) {
-  operation_.give_up(format_text("{}: {}", profile_.name, sentence));
+void ReadBackDriver<Profile, State, Held>::give_up(Trouble trouble, std::string_view words) {
+  operation_.give_up({trouble, format_text("{}: {}", profile_.name, words)});
   state_ = State::rest;
   last_verified_.forget();
   forget();

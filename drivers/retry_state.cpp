@@ -28,6 +28,26 @@ void RetryState::start_over() {
   resume_at_ = Instant{};
 }
 
+Trouble trouble_of(const BusReply& reply) {
+  constexpr std::uint8_t kDeviceFailure = 4;  // Modbus application protocol V1.1b3, section 7
+  switch (reply.status) {
+    case BusStatus::ok:
+    case BusStatus::malformed:
+      return Trouble::garbage;
+    case BusStatus::bad_check:
+      return Trouble::bad_check;
+    case BusStatus::nack:
+      return Trouble::refusing;
+    case BusStatus::exception:
+      return reply.exception == kDeviceFailure ? Trouble::broken : Trouble::refusing;
+    case BusStatus::timeout:
+      return Trouble::silent;
+    case BusStatus::lost:
+      return Trouble::bus_lost;
+  }
+  return Trouble::garbage;
+}
+
 std::string describe(Duration duration) {
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%.3f ms", milliseconds_of(duration));
@@ -51,6 +71,8 @@ std::string describe(const BusReply& reply, Duration deadline) {
       return "no answer within " + describe(deadline) + (reply.cause.empty() ? "" : ": " + reply.cause);
     case BusStatus::malformed:
       return "a damaged answer" + (reply.cause.empty() ? "" : ": " + reply.cause);
+    case BusStatus::bad_check:
+      return "a damaged answer: " + (reply.cause.empty() ? "wrong checksum" : reply.cause);
     case BusStatus::lost:
       return "the bus is gone" + (reply.cause.empty() ? "" : ": " + reply.cause);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/observation.hpp"
 #include "core/time.hpp"
 #include "core/transaction.hpp"
 
@@ -39,6 +40,16 @@ class RetryState {
   Instant resume_at_{};
 };
 
+/// What is wrong, for whoever waits: its kind, and a sentence that need not name the device.
+struct Complaint {
+  Trouble trouble = Trouble::none;
+  std::string words;  ///< empty: nothing is wrong
+
+  bool empty() const { return words.empty(); }
+};
+
+/// The kind of what went wrong on the wire; an answer of status ok was none to what was asked.
+Trouble trouble_of(const BusReply& reply);
 /// What went wrong on the wire, for a sentence: "no answer within 100 ms", "exception 4 (device failure)", "the bus is gone:
 /// /dev/ttyUSB0: Permission denied (errno 13)".
 std::string describe(const BusReply& reply, Duration deadline);

@@ -114,6 +114,7 @@ void to_wire(const loom::Observation& in, Observation& out) {
   out.set_health(enum_to_wire<DeviceHealth>(in.health));
   out.set_read_at_ns(ns_of(in.read_at));
   out.set_fault(sendable(in.fault));
+  out.set_trouble(enum_to_wire<Trouble>(in.trouble));
   out.set_proof(enum_to_wire<Proof>(in.proof));
   out.set_serial(sendable(in.identity.serial));
   out.set_description(sendable(in.identity.description));
@@ -137,6 +138,9 @@ loom::Observation from_wire(Check& check, const Observation& in) {
   out.health = check.enumeration("health", in.health(), loom::DeviceHealth::failed);
   out.read_at = check.instant("read_at_ns", in.read_at_ns());
   out.fault = check.text("fault", in.fault());
+  if (in.trouble() != TROUBLE_UNSPECIFIED) {  // whoever does not know the word says nothing of its kind
+    out.trouble = check.enumeration("trouble", in.trouble(), loom::Trouble::misfit);
+  }
   out.proof = check.enumeration("proof", in.proof(), loom::Proof::monitor);
   out.identity.serial = check.text("serial", in.serial());
   out.identity.description = check.text("description", in.description());

@@ -6,6 +6,7 @@
 
 #include "agents/commit/commit.hpp"
 #include "agents/commit/preparation.hpp"
+#include "agents/devices/symptom.hpp"
 #include "core/result.hpp"
 #include "core/text/format_text.hpp"
 
@@ -124,13 +125,11 @@ void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
       return trouble(context, *error);
     }
   }
-  const std::string& fault = seen.fault;
   const Device& device = *units_[unit].device;
-  trouble(context,
-          {ErrorCode::device_error,
-           format_text("device {} ({}): {}", device.id.value, device.name, fault.empty() ? "its driver gave up" : fault),
-           {},
-           device.id});
+  trouble(context, {ErrorCode::device_error,
+                    format_text("device {} ({}): {}", device.id.value, device.name, sentence_of(device, seen)),
+                    {},
+                    device.id});
 }
 
 void AgentCommit::send_darkened(StepContext context) {

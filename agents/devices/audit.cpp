@@ -63,9 +63,8 @@ namespace {
 
 /// A failure with the name of the fault that it looks like.
 Observation named(Observation seen, const DeviceUnit& unit) {
-  const std::string_view name = looks_like(unit.last_reply, unit.device->role);
-  if (seen.health == DeviceHealth::failed && !seen.fault.empty() && !name.empty()) {
-    seen.fault += format_text(" (looks like {})", name);
+  if (seen.health == DeviceHealth::failed && !seen.fault.empty()) {
+    seen.fault = sentence_of(*unit.device, seen);
   }
   return seen;
 }

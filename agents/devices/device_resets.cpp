@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/commit/steering.hpp"
+#include "agents/devices/symptom.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -15,8 +16,7 @@ namespace {
 std::string command_that_shows(const Device& device) { return format_text("loom device show {}", device.id.value); }
 
 std::string fault_of(const DeviceUnit& unit) {
-  const std::string fault = unit.driver->observe().fault;
-  return format_text("{}: {}", unit.device->name, fault.empty() ? "its driver gave up" : fault);
+  return format_text("{}: {}", unit.device->name, sentence_of(*unit.device, unit.driver->observe()));
 }
 
 }  // namespace

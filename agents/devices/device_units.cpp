@@ -156,8 +156,6 @@ bool DeviceUnits::replied(StepContext context, const BusReplied& event) {
     if (units_[i].outstanding == event.transaction && units_[i].device->bus == event.bus) {
       units_[i].outstanding.reset();
       figures_[units_[i].figures].add(event.reply.status);
-      units_[i].last_reply.status = event.reply.status;
-      units_[i].last_reply.exception = event.reply.exception;
       pump(context, i, &event.reply);
       return true;
     }

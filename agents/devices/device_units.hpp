@@ -46,7 +46,6 @@ struct DeviceUnit {
   Instant proven_at{};
   bool fresh = false;         ///< came to rest since the last forget_fresh()
   bool known_failed = false;  ///< its alarm was raised
-  BusReply last_reply{};      ///< without words and bytes
   std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
   std::size_t figures = 0;    ///< of its model: index in DeviceUnits::figures()
 

@@ -28,12 +28,13 @@ enum class DeviceErrorCode : std::uint8_t {
   timeout,    ///< likewise
   malformed,  ///< likewise
   lost,       ///< likewise
+  bad_check,  ///< likewise
   gave_up,    ///< the driver's retries were spent: what the alarm device_failed is raised for
 };
-inline constexpr std::size_t kDeviceErrorCodes = 6;
+inline constexpr std::size_t kDeviceErrorCodes = 7;
 constexpr std::string_view to_string(DeviceErrorCode code) {
-  constexpr std::array<std::string_view, kDeviceErrorCodes> kWords{"nack",      "exception", "timeout",
-                                                                   "malformed", "lost",      "gave_up"};
+  constexpr std::array<std::string_view, kDeviceErrorCodes> kWords{"nack", "exception", "timeout", "malformed",
+                                                                   "lost", "bad_check", "gave_up"};
   return kWords[static_cast<std::size_t>(code)];
 }
 
@@ -64,6 +65,6 @@ struct DriverFigures {
 };
 
 static_assert(static_cast<std::size_t>(BusStatus::nack) == static_cast<std::size_t>(DeviceErrorCode::nack) + 1 &&
-              static_cast<std::size_t>(BusStatus::lost) == static_cast<std::size_t>(DeviceErrorCode::lost) + 1);
+              static_cast<std::size_t>(BusStatus::bad_check) == static_cast<std::size_t>(DeviceErrorCode::bad_check) + 1);
 
 }  // namespace loom

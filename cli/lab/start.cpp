@@ -19,6 +19,8 @@
 #include "core/config/scenario/scenario_file.hpp"
 #include "core/text/format_text.hpp"
 #include "runtime/journal/fold.hpp"
+#include "sim_backend/devices/registry.hpp"
+#include "sim_backend/light/local_light.hpp"
 
 namespace loom::cli {
 namespace fs = std::filesystem;
@@ -56,7 +58,13 @@ Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
   } else {
     command.insert(command.end(), {"--bind", place.host, "--port", place.port});
   }
-  if (first.role == DeviceRole::monitor) {  // it measures what everybody else's log says
+  const auto is_ours = [&](const Device& device) {
+    const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
+    return endpoint == "sim" || is_emulated(fabric, device);
+  };
+  const bool is_switch = first.role == DeviceRole::circuit_switch;
+  if (first.role == DeviceRole::monitor ||  // it measures what everybody else's log says, and darkness where nobody logs
+      (is_switch && measures_light(first) && stranger_upstream(fabric, first.elements, is_ours) == nullptr)) {
     command.insert(command.end(), {"--light-logs", lab.files.folder()});
   }
   std::string names;

@@ -21,6 +21,7 @@
 #include "controller/schedule/estimate.hpp"
 #include "controller/schedule/job_alone.hpp"
 #include "core/text/format_text.hpp"
+#include "drivers/check_plan.hpp"
 
 namespace loom::cli {
 namespace {
@@ -250,6 +251,7 @@ Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs
   if (!made) {
     return std::unexpected(with_nearest(std::move(made).error(), inputs));
   }
+  LOOM_TRY(check_with_drivers(*inputs.fabric, (*made)->plan));
   Planned planned{answer_of(inputs, **made, request.base.get()), {}, *made};
   planned.answer.elapsed_ms = elapsed;
   account_for(order, inputs, **made, planned);

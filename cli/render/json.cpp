@@ -211,6 +211,7 @@ void spread(Json& row, const Observation& observation) {
               {"reading", std::visit(ReadingJson{}, observation.reading)},
               {"read_at_ns", ns_of(observation.read_at)},
               {"fault", observation.fault},
+              {"trouble", to_string(observation.trouble)},
               {"proof", to_string(observation.proof)},
               {"serial", observation.identity.serial},
               {"description", observation.identity.description}});

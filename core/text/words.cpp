@@ -48,6 +48,13 @@ std::string_view to_string(Proof proof) {
   return word(kWords, proof);
 }
 
+std::string_view to_string(Trouble trouble) {
+  static constexpr std::array<std::string_view, 12> kWords{"none",      "silent",   "refusing", "garbage",
+                                                           "bad_check", "bus_lost", "unheeded", "unsettled",
+                                                           "unlocked",  "open",     "broken",   "misfit"};
+  return word(kWords, trouble);
+}
+
 std::string_view to_string(AlarmCode code) {
   static constexpr std::array<std::string_view, 16> kWords{
       "agent_dead",      "agent_duplicate", "stale_term",        "device_failed",        "commit_returned", "fire_underflow",

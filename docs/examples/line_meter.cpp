@@ -43,8 +43,8 @@ Answer LineMeterDriver::absorb(Instant now, const BusReply& reply) {
   return Answer::understood;
 }
 
-std::string LineMeterDriver::misread(const BusReply& reply) const {
-  return quoted(characters_of(reply), 32) + " where a power in dBm was expected";
+Complaint LineMeterDriver::misread(const BusReply& reply) const {
+  return {Trouble::garbage, quoted(characters_of(reply), 32) + " where a power in dBm was expected"};
 }
 
 constinit const DriverModel kLineMeter{

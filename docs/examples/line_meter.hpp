@@ -23,7 +23,7 @@ class LineMeterDriver final : public MonitorDriver<DeviceProfile, LineMeterState
   decltype(Transaction::order) order() const override;
   std::string question() const override { return "P?"; }
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant, const BusReply&) override {}
 
   bool is_read_ = false;

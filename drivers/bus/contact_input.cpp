@@ -33,6 +33,7 @@ class ModbusContact final : public ContactInput {
       case BusStatus::nack:
         return fail(ErrorCode::device_error, where + " is busy");
       case BusStatus::malformed:
+      case BusStatus::bad_check:
         return fail(ErrorCode::malformed, format_text("{} answered something that is no answer: {}", where, reply.cause));
       default:
         return fail(ErrorCode::unreachable, format_text("{} is gone: {}", where, reply.cause));

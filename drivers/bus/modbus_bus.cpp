@@ -173,7 +173,10 @@ BusReply ModbusBus::failure(int error) {
   } else {
     close();
   }
-  const BusStatus status = garbled ? BusStatus::malformed : error == ETIMEDOUT ? BusStatus::timeout : BusStatus::lost;
+  const BusStatus status = error == EMBBADCRC   ? BusStatus::bad_check
+                           : garbled            ? BusStatus::malformed
+                           : error == ETIMEDOUT ? BusStatus::timeout
+                                                : BusStatus::lost;
   const std::string cause =
       status == BusStatus::timeout ? std::string{} : format_text("{}: {}", place_of(endpoint_), name_of(error));
   return {status, 0, {}, {}, cause};

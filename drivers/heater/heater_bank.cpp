@@ -125,20 +125,21 @@ void HeaterBankDriver::conclude() {
   const HeaterBoard& board = profile_.board;
   const auto gone = operation_.is_audit() ? std::nullopt : lost();
   if (gone) {
-    give_up(format_text("channel {} reads {}, held {} before (did its power go?); nothing was written: light may pass it still",
+    give_up(Trouble::unheeded,
+            format_text("channel {} reads {}, held {} before (did its power go?); nothing was written: light may pass it still",
                         gone->channel, board.text_of(read_[gone->channel].counts), board.text_of(gone->counts)));
   } else if (!operation_.is_audit() && !is_proven()) {
     const auto [read, wanted] = std::mismatch(read_.begin(), read_.end(), target_.begin());
-    give_up(format_text("channel {} reads {} after {} was written {} times", read->channel, board.text_of(read->counts),
-                        board.text_of(wanted->counts), kRounds));
+    give_up(Trouble::unheeded, format_text("channel {} reads {} after {} was written {} times", read->channel,
+                                           board.text_of(read->counts), board.text_of(wanted->counts), kRounds));
   } else if (const std::string broken = trouble(true); !broken.empty()) {
-    give_up(broken);
+    give_up(Trouble::broken, broken);
   } else {
     warm_ = warm_ || !operation_.is_audit();
     last_verified_.see(read_);
     operation_.finish(read_ == target_);
     if (const std::string idle = trouble(false); !idle.empty()) {
-      operation_.struggle(format_text("{}: {}; it is cold", profile_.name, idle));
+      operation_.struggle({Trouble::broken, format_text("{}: {}", profile_.name, idle + "; it is cold")});
     }
   }
 }
@@ -214,10 +215,12 @@ Answer HeaterBankDriver::absorb_identity(const BusReply& reply) {
   for (std::size_t i = 0; i < reply.words.size(); ++i) {
     const std::uint16_t word = reply.words[i];
     if (word < expected.least || word > expected.most) {
-      give_up(format_text(
-          "version register {} reads {}, expected {}{}: it is no {} (or say version: {} in its profile)",
-          hexadecimal(static_cast<unsigned>(expected.address + i)), hexadecimal(word), hexadecimal(expected.least),
-          expected.most == expected.least ? std::string{} : " to " + hexadecimal(expected.most), profile_.board.name, word));
+      give_up(
+          Trouble::misfit,
+          format_text("version register {} reads {}, expected {}{}: it is no {} (or say version: {} in its profile)",
+                      hexadecimal(static_cast<unsigned>(expected.address + i)), hexadecimal(word), hexadecimal(expected.least),
+                      expected.most == expected.least ? std::string{} : " to " + hexadecimal(expected.most),
+                      profile_.board.name, word));
       return Answer::ended;
     }
   }
@@ -252,8 +255,8 @@ void HeaterBankDriver::absorb_written() {
             read_.begin() + static_cast<std::ptrdiff_t>(block.first));
 }
 
-std::string HeaterBankDriver::misread(const BusReply& reply) const {
-  return format_text("{} words where {} were asked", reply.words.size(), registers().count);
+Complaint HeaterBankDriver::misread(const BusReply& reply) const {
+  return {Trouble::garbage, format_text("{} words where {} were asked", reply.words.size(), registers().count)};
 }
 
 /// Even where the answer of a write is lost the voltage may have changed; and who was out of reach may be another one now.

@@ -53,7 +53,7 @@ class HeaterBankDriver final : public ReadBackDriver<HeaterProfile, HeaterState,
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
   Instant ready_at() const override;
   void forget() override;

@@ -135,21 +135,22 @@ std::optional<HeaterVoltage> LineHeatersDriver::lost() const {
 void LineHeatersDriver::conclude() {
   const auto gone = operation_.is_audit() ? std::nullopt : lost();
   if (!complaint_.empty()) {
-    give_up(complaint_);
+    give_up(Trouble::broken, complaint_);
   } else if (gone) {
-    give_up(format_text(
-        "channel {} reads {} mV, held {} mV before (did its power go?); nothing was written: light may pass it still",
-        gone->channel, heaters_.millivolts(gone->channel), gone->millivolts));
+    give_up(Trouble::unheeded,
+            format_text(
+                "channel {} reads {} mV, held {} mV before (did its power go?); nothing was written: light may pass it still",
+                gone->channel, heaters_.millivolts(gone->channel), gone->millivolts));
   } else if (const std::string open = heaters_.open_heater(); !open.empty()) {
-    give_up(open);
+    give_up(Trouble::open, open);
   } else if (const auto wrong = heaters_.next_write(target_); wrong && !operation_.is_audit()) {
-    give_up(format_text("channel {} reads {} mV after {} mV was set {} times", *wrong, heaters_.millivolts(*wrong),
-                        target_[*wrong].millivolts, kRounds));
+    give_up(Trouble::unheeded, format_text("channel {} reads {} mV after {} mV was set {} times", *wrong,
+                                           heaters_.millivolts(*wrong), target_[*wrong].millivolts, kRounds));
   } else {
     last_verified_.see(heaters_.held(target_));
     operation_.finish(heaters_.agrees(target_));
     if (!others_complaint_.empty()) {
-      operation_.struggle(format_text("{}: {}", profile_.name, others_complaint_));
+      operation_.struggle({Trouble::broken, format_text("{}: {}", profile_.name, others_complaint_)});
     }
   }
 }
@@ -174,16 +175,16 @@ decltype(Transaction::order) LineHeatersDriver::order() const {
 
 std::string LineHeatersDriver::question() const { return quoted(profile_.dialect->say(asked()), kShown); }
 
-std::string LineHeatersDriver::misread(const BusReply& reply) const {
+Complaint LineHeatersDriver::misread(const BusReply& reply) const {
   std::string_view text = characters_of(reply);
   text = text.substr(0, text.find_last_not_of("\r\n") + 1);
   const LineAnswer answer = profile_.dialect->read(asked(), text);
   if (!answer.complaints.empty()) {
-    return format_text("answered with {} ({})", answer.complaints.back().meaning, text.substr(0, kShown));
+    return {Trouble::garbage, format_text("answered with {} ({})", answer.complaints.back().meaning, text.substr(0, kShown))};
   }
   std::string shown(text.substr(0, kShown));
   std::ranges::replace_if(shown, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return quoted(shown, kShown) + " for an answer";
+  return {Trouble::garbage, quoted(shown, kShown) + " for an answer"};
 }
 
 /// Of outputs: told when the operation is over. A complaint is never the answer to a question.
@@ -215,7 +216,7 @@ Answer LineHeatersDriver::absorb(Instant now, const BusReply& reply) {
   note(answer.complaints);
   if (is_refused(answer) && state_ != LineHeaterState::count && state_ != LineHeaterState::limit) {
     const auto refusal = std::ranges::find(answer.complaints, LineComplaint::Kind::refused, &LineComplaint::kind);
-    give_up(format_text("{}: refused with {} (error {})", question(), refusal->meaning, refusal->code));
+    give_up(Trouble::refusing, format_text("{}: refused with {} (error {})", question(), refusal->meaning, refusal->code));
     return Answer::ended;
   }
   switch (state_) {
@@ -247,13 +248,15 @@ Answer LineHeatersDriver::absorb_introduction(const LineAnswer& answer) {
     return Answer::none;
   }
   if (++introductions_ > kIntroductions) {
-    give_up(format_text("{} exchanges of one operation failed, the last: {}", kIntroductions, last_failure_));
+    give_up(last_failure_.trouble,
+            format_text("{} exchanges of one operation failed, the last: {}", kIntroductions, last_failure_.words));
     return Answer::ended;
   }
   DeviceIdentity& identity = operation_.observation().identity;
   identity = {answer.serial, format_text("{} {}", profile_.dialect->name, answer.type)};
   if (!profile_.type.empty() && answer.type != profile_.type) {
-    give_up(format_text("it is a {} (serial number {}), expected a {}", answer.type, answer.serial, profile_.type));
+    give_up(Trouble::misfit,
+            format_text("it is a {} (serial number {}), expected a {}", answer.type, answer.serial, profile_.type));
     return Answer::ended;
   }
   introduced_ = true;
@@ -264,7 +267,7 @@ Answer LineHeatersDriver::absorb_introduction(const LineAnswer& answer) {
 Answer LineHeatersDriver::absorb_count(const LineAnswer& answer) {
   const std::size_t needed = profile_.first_ring + heaters_.size();
   if (answer.channels && *answer.channels < needed) {
-    give_up(format_text("it has {} channels, its rings need {}", *answer.channels, needed));
+    give_up(Trouble::misfit, format_text("it has {} channels, its rings need {}", *answer.channels, needed));
     return Answer::ended;
   }
   counted_ = answer.channels || is_refused(answer);
@@ -299,8 +302,9 @@ void LineHeatersDriver::mark_uncertain(Instant now, const BusReply& reply) {
     mark_written(now, std::nullopt);
   }
   if (state_ != LineHeaterState::introduce) {
-    last_failure_ = format_text("{}: {}", question(),
-                                reply.status == BusStatus::ok ? misread(reply) : describe(reply, profile_.reply_deadline));
+    last_failure_ = {trouble_of(reply), format_text("{}: {}", question(),
+                                                    reply.status == BusStatus::ok ? misread(reply).words
+                                                                                  : describe(reply, profile_.reply_deadline))};
   }
   introduced_ = false;
 }

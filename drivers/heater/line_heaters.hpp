@@ -103,7 +103,7 @@ class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHea
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
   Instant ready_at() const override;
   void forget() override;
@@ -129,7 +129,7 @@ class LineHeatersDriver final : public ReadBackDriver<LineHeaterProfile, LineHea
   unsigned rounds_ = 0;           ///< of writing, of this fire, bounded
   unsigned introductions_ = 0;    ///< of this operation, bounded: it is out of step for good
   std::string complaint_;         ///< of an output of ours, in this operation
-  std::string last_failure_;      ///< of an exchange
+  Complaint last_failure_;        ///< of an exchange
   std::string others_complaint_;  ///< of another one
   Instant soaked_at_{};
 };

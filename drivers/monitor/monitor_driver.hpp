@@ -47,7 +47,7 @@ class MonitorDriver : public ReadBackDriver<Profile, State, NothingHeld> {
   /// The procedure came to rest with everything read.
   void finish() {
     this->operation_.finish(true);
-    this->operation_.struggle(remarks_);
+    this->operation_.struggle({Trouble::none, remarks_});
   }
 
  private:

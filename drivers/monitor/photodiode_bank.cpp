@@ -74,8 +74,8 @@ Answer PhotodiodeBankDriver::absorb(Instant now, const BusReply& reply) {
   return Answer::understood;
 }
 
-std::string PhotodiodeBankDriver::misread(const BusReply& reply) const {
-  return format_text("{} words where {} were asked", reply.words.size(), profile_.channels);
+Complaint PhotodiodeBankDriver::misread(const BusReply& reply) const {
+  return {Trouble::garbage, format_text("{} words where {} were asked", reply.words.size(), profile_.channels)};
 }
 
 namespace {

@@ -47,7 +47,7 @@ class PhotodiodeBankDriver final : public MonitorDriver<PhotodiodeProfile, Photo
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant, const BusReply&) override {}
 
   bool is_read_ = false;

@@ -139,12 +139,12 @@ MeterState ScpiMeterDriver::decide() {
 
 void ScpiMeterDriver::conclude() {
   if (answers_.size() < profile_.questions.size()) {
-    return give_up(format_text("{} in {} tries{}", failure_, RetryState::kTries,
-                               complaint_.empty() ? std::string{} : "; it says " + complaint_));
+    return give_up(failure_trouble_, format_text("{} in {} tries{}", failure_, RetryState::kTries,
+                                                 complaint_.empty() ? std::string{} : "; it says " + complaint_));
   }
   MeterReading reading = read_meter(profile_, answers_);
   if (!reading.failure.empty()) {
-    return give_up(reading.failure);
+    return give_up(Trouble::garbage, reading.failure);
   }
   publish(answered_at_, std::move(reading.lights), reading.remarks);
   finish();
@@ -171,9 +171,9 @@ decltype(Transaction::order) ScpiMeterDriver::order() const {
 
 std::string ScpiMeterDriver::question() const { return clipped(text(), kShown); }
 
-std::string ScpiMeterDriver::misread(const BusReply& reply) const {
+Complaint ScpiMeterDriver::misread(const BusReply& reply) const {
   const std::string_view text = scpi::unframe(framing(), characters_of(reply)).value_or(std::string_view{});
-  return text.empty() ? std::string{} : clipped(text, kShown) + " for an answer";
+  return {Trouble::garbage, text.empty() ? std::string{} : clipped(text, kShown) + " for an answer"};
 }
 
 void ScpiMeterDriver::mark_uncertain(Instant, const BusReply& reply) {
@@ -182,7 +182,8 @@ void ScpiMeterDriver::mark_uncertain(Instant, const BusReply& reply) {
   }
   if (state_ == MeterState::asking) {
     ++failures_;
-    const std::string said = reply.status == BusStatus::ok ? misread(reply) : std::string{};
+    const std::string said = reply.status == BusStatus::ok ? misread(reply).words : std::string{};
+    failure_trouble_ = trouble_of(reply);
     failure_ = format_text("{}: {}", clipped(text(), kShown), said.empty() ? describe(reply, profile_.reply_deadline) : said);
   }
 }
@@ -218,8 +219,8 @@ Answer ScpiMeterDriver::absorb_identity(std::string_view text) {
     return Answer::none;
   }
   if (!profile_.serial.empty() && identity->serial != profile_.serial) {
-    give_up(format_text("says serial number {}, the fabric says {}: it is another device", clipped(identity->serial, kShown),
-                        clipped(profile_.serial, kShown)));
+    give_up(Trouble::misfit, format_text("says serial number {}, the fabric says {}: it is another device",
+                                         clipped(identity->serial, kShown), clipped(profile_.serial, kShown)));
     return Answer::ended;
   }
   operation_.observation().identity = {identity->serial,

@@ -54,7 +54,7 @@ class ScpiMeterDriver final : public MonitorDriver<MeterProfile, MeterState> {
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
   void forget() override { is_identified_ = false; }
 
@@ -68,7 +68,8 @@ class ScpiMeterDriver final : public MonitorDriver<MeterProfile, MeterState> {
   unsigned rounds_ = 0;    ///< of answers that did not fit each other, of this reading
   unsigned failures_ = 0;  ///< of the question under way: the error queue is asked in between, so they are counted here
   std::string failure_;    ///< the last
-  std::string complaint_;  ///< what its error queue held after an answer failed
+  Trouble failure_trouble_ = Trouble::none;  ///< its kind
+  std::string complaint_;                    ///< what its error queue held after an answer failed
 };
 
 /// Profiles of a device of these models.

@@ -182,11 +182,12 @@ OcsState OcsDriver::resolve(OcsState state, Instant) {
 
 void OcsDriver::conclude() {
   if (!profile_.hindrance.empty()) {
-    return give_up(profile_.hindrance);
+    return give_up(Trouble::misfit, profile_.hindrance);
   }
   const bool is_audit = operation_.is_audit();
   if (const auto gone = is_audit ? std::nullopt : lost()) {
     return give_up(
+        Trouble::unheeded,
         format_text("input {} reads {}, held output {} before (did its power go?); nothing was moved: light may enter it still",
                     gone->input, book_.reading_of(gone->input), gone->output));
   }
@@ -194,16 +195,16 @@ void OcsDriver::conclude() {
   trouble = trouble ? std::move(trouble) : unfit_port();
   trouble = trouble ? std::move(trouble) : shut_port();
   if (trouble && !is_audit) {
-    return give_up(*std::move(trouble));
+    return give_up(Trouble::refusing, *trouble);
   }
   if (rounds_ > kAttempts) {
-    return give_up(format_text("{}, set {} times{}", book_.difference(target_), kAttempts,
-                               complaint_.empty() ? std::string{} : "; the switch says " + complaint_));
+    return give_up(Trouble::unheeded, format_text("{}, set {} times{}", book_.difference(target_), kAttempts,
+                                                  complaint_.empty() ? std::string{} : "; the switch says " + complaint_));
   }
   operation_.finish(!trouble && book_.is(target_));
   last_verified_.see(book_.ours());
   if (trouble) {
-    operation_.struggle(format_text("{}: {}", profile_.name, *trouble));
+    operation_.struggle({Trouble::refusing, format_text("{}: {}", profile_.name, *trouble)});
   }
 }
 
@@ -251,9 +252,9 @@ Answer OcsDriver::take_identity(DeviceIdentity identity) {
 
 Answer OcsDriver::take_size(SwitchSize size) {
   if (size != profile_.ports.whole) {
-    give_up(format_text("has {} inputs and {} outputs, the {} {} and {}", size.inputs, size.outputs,
-                        profile_.ports.is_whole() ? "fabric says" : "profile says", profile_.ports.whole.inputs,
-                        profile_.ports.whole.outputs));
+    give_up(Trouble::misfit, format_text("has {} inputs and {} outputs, the {} {} and {}", size.inputs, size.outputs,
+                                         profile_.ports.is_whole() ? "fabric says" : "profile says",
+                                         profile_.ports.whole.inputs, profile_.ports.whole.outputs));
     return Answer::ended;
   }
   measured_ = true;

@@ -52,9 +52,9 @@ decltype(Transaction::order) ScpiOcsDriver::order() const {
 
 std::string ScpiOcsDriver::question() const { return clipped(text(), kShown); }
 
-std::string ScpiOcsDriver::misread(const BusReply& reply) const {
+Complaint ScpiOcsDriver::misread(const BusReply& reply) const {
   const std::string_view text = scpi::unframe(dialect_, characters_of(reply)).value_or(std::string_view{});
-  return text.empty() ? std::string{} : clipped(text, kShown) + " for an answer";
+  return {Trouble::garbage, text.empty() ? std::string{} : clipped(text, kShown) + " for an answer"};
 }
 
 Answer ScpiOcsDriver::absorb(Instant now, const BusReply& reply) {
@@ -90,7 +90,7 @@ Answer ScpiOcsDriver::absorb(Instant now, const BusReply& reply) {
 Answer ScpiOcsDriver::absorb_identity(std::string_view text) {
   const auto identity = scpi::read_identity(text);
   if (identity && !scpi::same_word(identity->vendor, dialect_.vendor)) {
-    give_up(format_text("is {}, wanted a switch of {}", clipped(text, kShown), dialect_.vendor));
+    give_up(Trouble::misfit, format_text("is {}, wanted a switch of {}", clipped(text, kShown), dialect_.vendor));
     return Answer::ended;
   }
   return identity ? take_identity({identity->serial,

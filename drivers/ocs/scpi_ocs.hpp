@@ -21,7 +21,7 @@ class ScpiOcsDriver final : public OcsDriver {
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
 
   Answer absorb_identity(std::string_view text);
   Answer absorb_map(Instant now, std::string_view text);

@@ -103,10 +103,11 @@ std::string Tl1OcsDriver::question() const {
   return clipped(asks.access.empty() ? asks.verb : asks.verb + " " + asks.access, kShown);
 }
 
-std::string Tl1OcsDriver::misread(const BusReply& reply) const {
+Complaint Tl1OcsDriver::misread(const BusReply& reply) const {
   if (const auto read = tl1::read_reply(characters_of(reply), ctag())) {
-    return read->completed ? format_text("{} for an answer", clipped(read->rows.empty() ? "" : read->rows.front(), kShown))
-                           : "the switch " + tl1::describe_denial(*read);
+    return {Trouble::garbage,
+            read->completed ? format_text("{} for an answer", clipped(read->rows.empty() ? "" : read->rows.front(), kShown))
+                            : "the switch " + tl1::describe_denial(*read)};
   }
   return {};
 }
@@ -149,7 +150,7 @@ Answer Tl1OcsDriver::absorb_denial(Instant now, const tl1::Reply& reply) {
   }
   const std::string denial = tl1::describe_denial(reply);
   if (state_ == OcsState::log_in || state_ == OcsState::measure || state_ == OcsState::reading_map) {
-    give_up(format_text("{}: the switch {}", question(), denial));
+    give_up(Trouble::refusing, format_text("{}: the switch {}", question(), denial));
     return Answer::ended;
   }
   if (row().exchange == Exchange::moves) {

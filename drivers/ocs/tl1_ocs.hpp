@@ -49,7 +49,7 @@ class Tl1OcsDriver : public OcsDriver {
   std::string question() const final;
   Answer absorb(Instant now, const BusReply& reply) final;
   Answer absorb_denial(Instant now, const tl1::Reply& reply);
-  std::string misread(const BusReply& reply) const final;
+  Complaint misread(const BusReply& reply) const final;
   void mark_uncertain(Instant now, const BusReply& reply) final;
 
   Tl1Login login_;

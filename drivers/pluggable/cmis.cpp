@@ -83,7 +83,7 @@ void CmisDriver::begin() {
   blocks_.begin();
   has_tuned_ = false;
   is_unproven_ = false;
-  verdict_.clear();
+  verdict_ = {};
   phase_ = Phase::none;
   const bool was_cut = blocks_.is_fresh(CmisBlock::control) && !is_enabled();
   is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
@@ -109,13 +109,14 @@ CmisState CmisDriver::write(CmisState state) {
     return state;
   }
   const Write wanted = write_of(state);
-  return judge(format_text("{} does not read back as {:02X}h, written {} times", wanted.name, wanted.values.back(), kWrites));
+  return judge(Trouble::unheeded,
+               format_text("{} does not read back as {:02X}h, written {} times", wanted.name, wanted.values.back(), kWrites));
 }
 
 /// Dark first where it is lit, then it is given up.
-CmisState CmisDriver::judge(std::string verdict) {
+CmisState CmisDriver::judge(Trouble trouble, std::string words) {
   if (verdict_.empty()) {
-    verdict_ = std::move(verdict);
+    verdict_ = {trouble, std::move(words)};
   }
   const bool can_cut =
       blocks_.is_fresh(CmisBlock::control) && is_enabled() && writes_[static_cast<std::size_t>(CmisState::cut)] < kWrites;
@@ -129,7 +130,7 @@ CmisState CmisDriver::wait(Phase phase, Instant now) {
     phase_since_ = now;
   }
   if (now - phase_since_ >= limit_of(phase)) {
-    return judge(waited_in_vain(phase));
+    return judge(Trouble::unsettled, waited_in_vain(phase));
   }
   constexpr Duration kSoonest = std::chrono::milliseconds{1};
   constexpr Duration kLatest = std::chrono::milliseconds{250};
@@ -168,19 +169,21 @@ CmisState CmisDriver::decide_fire(Instant now) {
     return write(CmisState::cut);
   }
   if (blocks_[CmisBlock::control].empty() && (!blocks_.is_fresh(CmisBlock::lower) || lower_.is_flat)) {
-    return blocks_.is_fresh(CmisBlock::lower) ? judge(why_never()) : read(CmisBlock::lower);  // is there such a page at all?
+    return blocks_.is_fresh(CmisBlock::lower) ? judge(Trouble::misfit, why_never())
+                                              : read(CmisBlock::lower);  // is there such a page at all?
   }
   if (!blocks_.is_fresh(CmisBlock::control)) {
     return read(CmisBlock::control);
   }
   if (!verdict_.empty()) {
-    return judge({});
+    return judge(Trouble::none, {});
   }
   if (!target_.front().emit && is_enabled()) {
     return write(CmisState::cut);
   }
   if (blocks_.disagreements() > kDisagreements) {
-    return judge(format_text("what it says of itself reads otherwise each time, {} times", blocks_.disagreements()));
+    return judge(Trouble::garbage,
+                 format_text("what it says of itself reads otherwise each time, {} times", blocks_.disagreements()));
   }
   for (auto part :
        {&CmisDriver::decide_module, &CmisDriver::decide_tuning, &CmisDriver::decide_path, &CmisDriver::decide_light}) {
@@ -198,21 +201,22 @@ std::optional<CmisState> CmisDriver::decide_module(Instant now) {
       return read(block);
     }
     if (std::string never = why_never(); !never.empty()) {
-      return judge(std::move(never));
+      return judge(Trouble::misfit, std::move(never));
     }
   }
   if (std::string not_this = why_not(target_.front()); !not_this.empty()) {
-    return judge(std::move(not_this));
+    return judge(Trouble::misfit, std::move(not_this));
   }
   if (lanes() == 0) {
-    return judge(format_text("its host lane {} has no application (10h:{} reads AppSel 0): no data path carries the light",
+    return judge(Trouble::misfit,
+                 format_text("its host lane {} has no application (10h:{} reads AppSel 0): no data path carries the light",
                              profile_.lane + 1, cmis::kStagedConfig + profile_.lane));
   }
   if (lower_.state == ModuleState::ready) {
     return std::nullopt;
   }
   if (lower_.state == ModuleState::fault) {
-    return judge(format_text("says ModuleFault, cause {}", lower_.fault_cause));
+    return judge(Trouble::broken, format_text("says ModuleFault, cause {}", lower_.fault_cause));
   }
   if (lower_.state != ModuleState::low_power) {
     return wait(Phase::power_up, now);
@@ -271,9 +275,9 @@ std::optional<CmisState> CmisDriver::decide_tuning(Instant now) {
   }
   const std::string complaint = has_tuned_ ? cmis::complaint_of(blocks_[CmisBlock::flags].front()) : std::string{};
   if (!complaint.empty()) {
-    return judge(format_text("12h:{} says {} after grid {}, channel {}, {} MHz beside it and {} were set",
-                             cmis::kTuningFlags + profile_.lane, complaint, to_string(wanted.grid), wanted.channel, wanted.fine,
-                             to_string(target_.front().power)));
+    return judge(Trouble::refusing, format_text("12h:{} says {} after grid {}, channel {}, {} MHz beside it and {} were set",
+                                                cmis::kTuningFlags + profile_.lane, complaint, to_string(wanted.grid),
+                                                wanted.channel, wanted.fine, to_string(target_.front().power)));
   }
   return std::nullopt;
 }
@@ -288,8 +292,8 @@ std::optional<CmisState> CmisDriver::decide_path(Instant now) {
     }
     const bool is_told = writes_[static_cast<std::size_t>(CmisState::apply)] > 0;
     return is_told && code > cmis::kConfigDone
-               ? judge(format_text("ApplyDPInit: {} (11h:{})", cmis::name_of_config_status(code),
-                                   cmis::kConfigStatus + profile_.lane / 2))
+               ? judge(Trouble::refusing, format_text("ApplyDPInit: {} (11h:{})", cmis::name_of_config_status(code),
+                                                      cmis::kConfigStatus + profile_.lane / 2))
                : write(CmisState::apply);
   }
   if ((control(cmis::kDeinit) & lanes()) != 0) {
@@ -331,20 +335,22 @@ void CmisDriver::conclude() {
     if (verdict_.empty()) {
       operation_.finish(true);
     } else {
-      give_up(std::exchange(verdict_, {}));
+      const Complaint verdict = std::exchange(verdict_, {});
+      give_up(verdict.trouble, verdict.words);
     }
     return;
   }
   if (blocks_.disagreements() > kDisagreements) {
-    give_up(format_text("what it says of itself reads otherwise each time, {} times", blocks_.disagreements()));
+    give_up(Trouble::garbage,
+            format_text("what it says of itself reads otherwise each time, {} times", blocks_.disagreements()));
     return;
   }
   const bool is_broken = lower_.state == ModuleState::fault;
   operation_.finish(!target_.empty() && lack().empty(), is_broken ? DeviceHealth::failed : DeviceHealth::ready);
   if (const std::string never = why_never(); !never.empty()) {
-    operation_.struggle(format_text("{}: {}", profile_.name, never));
+    operation_.struggle({Trouble::misfit, format_text("{}: {}", profile_.name, never)});
   } else if (const std::string sentence = astray(); !sentence.empty()) {
-    operation_.struggle(format_text("{}: {}", profile_.name, sentence));
+    operation_.struggle({Trouble::unlocked, format_text("{}: {}", profile_.name, sentence)});
   }
 }
 

@@ -75,7 +75,7 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
   void forget() override;
 
@@ -90,7 +90,7 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   /// The write, or nothing more where it was repeated often enough: then the verdict says what reads back.
   CmisState write(CmisState state);
   CmisState wait(Phase phase, Instant now);
-  CmisState judge(std::string verdict);
+  CmisState judge(Trouble trouble, std::string words);
 
   void absorb_block(Instant now, const std::vector<std::uint8_t>& bytes);
   void absorb_remembered(const std::vector<std::uint8_t>& bytes);
@@ -135,7 +135,7 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   bool is_cut_ = false;                         ///< darkness was ordered, and the order answered, since this fire began
   bool has_tuned_ = false;                      ///< since this fire began: its flags are judged
   bool is_unproven_ = false;                    ///< what was written to page 12h was not read back yet
-  std::string verdict_;                         ///< why the fire has failed, while the module is made dark for it
+  Complaint verdict_;                           ///< why the fire has failed, while the module is made dark for it
   Phase phase_ = Phase::none;
   Instant phase_since_{};
 };

@@ -136,8 +136,9 @@ std::string CmisDriver::question() const {
   return format_text("write of {} <- {}h", write.name, values);
 }
 
-std::string CmisDriver::misread(const BusReply& reply) const {
-  return format_text("{} bytes where {} were asked", reply.bytes.size(), row_of(asked_, profile_.lane).count);
+Complaint CmisDriver::misread(const BusReply& reply) const {
+  return {Trouble::garbage,
+          format_text("{} bytes where {} were asked", reply.bytes.size(), row_of(asked_, profile_.lane).count)};
 }
 
 Answer CmisDriver::absorb(Instant now, const BusReply& reply) {
@@ -233,8 +234,8 @@ void CmisDriver::mark_uncertain(Instant, const BusReply& reply) {
     is_cut_ = is_cut_ || state_ == CmisState::cut;
   }
   if (operation_.is_fire() && ++failures_ > kFailures && verdict_.empty()) {
-    verdict_ = format_text("{} exchanges failed on the way, the last was {}: {}", kFailures, question(),
-                           describe(reply, profile_.reply_deadline));
+    verdict_ = {trouble_of(reply), format_text("{} exchanges failed on the way, the last was {}: {}", kFailures, question(),
+                                               describe(reply, profile_.reply_deadline))};
   }
   blocks_.make_stale({CmisBlock::identity, CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning});
   is_unproven_ = false;

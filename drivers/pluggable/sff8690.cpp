@@ -86,7 +86,7 @@ void Sff8690Driver::begin() {
   failures_ = 0;
   blocks_.begin();
   has_cleared_ = false;
-  verdict_.clear();
+  verdict_ = {};
   phase_ = Phase::none;
   const bool was_cut = blocks_.is_fresh(SffBlock::monitor) && !is_enabled();
   is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
@@ -106,12 +106,15 @@ SffState Sff8690Driver::write(SffState state) {
   if (++writes_[static_cast<std::size_t>(state)] <= kWrites) {
     return state;
   }
-  return judge(format_text("{} does not read back as written, {} times", kNames[static_cast<std::size_t>(state)], kWrites));
+  return judge(Trouble::unheeded,
+               format_text("{} does not read back as written, {} times", kNames[static_cast<std::size_t>(state)], kWrites));
 }
 
 /// Dark first where it is lit, then it is given up.
-SffState Sff8690Driver::judge(std::string verdict) {
-  verdict_ = verdict_.empty() ? std::move(verdict) : verdict_;
+SffState Sff8690Driver::judge(Trouble trouble, std::string words) {
+  if (verdict_.empty()) {
+    verdict_ = {trouble, std::move(words)};
+  }
   const bool can_cut =
       blocks_.is_fresh(SffBlock::monitor) && is_enabled() && writes_[static_cast<std::size_t>(SffState::cut)] < kWrites;
   return can_cut ? write(SffState::cut) : SffState::rest;
@@ -126,7 +129,7 @@ SffState Sff8690Driver::wait(Phase phase, Instant now) {
                                            : phase == Phase::tuned ? 2 * profile_.retune_max
                                                                    : profile_.enable_max);
   if (now - phase_since_ >= limit) {
-    return judge(format_text("{} within {}", lack(), describe(limit)));
+    return judge(Trouble::unsettled, format_text("{} within {}", lack(), describe(limit)));
   }
   retry_.pause_until(
       now + std::clamp<Duration>((now - phase_since_) / 8, std::chrono::milliseconds{1}, std::chrono::milliseconds{250}));
@@ -143,27 +146,27 @@ SffState Sff8690Driver::decide(Instant now) {
     return read(SffBlock::monitor);
   }
   if (!verdict_.empty()) {
-    return judge({});
+    return judge(Trouble::none, {});
   }
   if (!is_audit && !target_.front().emit && is_enabled()) {
     return write(SffState::cut);
   }
   if (blocks_.disagreements() > kDisagreements) {
-    return judge("what it says of itself reads otherwise each time");
+    return judge(Trouble::garbage, "what it says of itself reads otherwise each time");
   }
   for (const SffBlock block : {SffBlock::identity, SffBlock::limits, SffBlock::tuning}) {
     if (!blocks_.is_fresh(block)) {
       return read(block);
     }
     if (std::string never = why_never(); !never.empty()) {
-      return is_audit ? SffState::rest : judge(std::move(never));
+      return is_audit ? SffState::rest : judge(Trouble::misfit, std::move(never));
     }
   }
   if (is_audit) {
     return SffState::rest;
   }
   std::string not_this = why_not(target_.front().slot);
-  return not_this.empty() ? decide_light(now) : judge(std::move(not_this));
+  return not_this.empty() ? decide_light(now) : judge(Trouble::misfit, std::move(not_this));
 }
 
 SffState Sff8690Driver::decide_light(Instant now) {
@@ -185,7 +188,8 @@ SffState Sff8690Driver::decide_light(Instant now) {
     return read(SffBlock::flags);
   }
   if (has_cleared_ && (blocks_[SffBlock::flags].front() & sff::kBadChannel) != 0) {
-    return judge(format_text("says that it has no channel for {} (A2h 02h:172.4)", to_string(centre_of(target_.front().slot))));
+    return judge(Trouble::refusing,
+                 format_text("says that it has no channel for {} (A2h 02h:172.4)", to_string(centre_of(target_.front().slot))));
   }
   const bool is_dark = !is_enabled() && tx_power() <= kNoLight;
   if (!wants_light && !is_dark) {
@@ -206,12 +210,14 @@ void Sff8690Driver::conclude() {
     if (verdict_.empty()) {
       operation_.finish(true);
     } else {
-      give_up(std::exchange(verdict_, {}));
+      const Complaint verdict = std::exchange(verdict_, {});
+      give_up(verdict.trouble, verdict.words);
     }
     return;
   }
   if (!verdict_.empty()) {
-    give_up(std::exchange(verdict_, {}));
+    const Complaint verdict = std::exchange(verdict_, {});
+    give_up(verdict.trouble, verdict.words);
     return;
   }
   const std::string never = why_never();
@@ -219,9 +225,9 @@ void Sff8690Driver::conclude() {
   operation_.finish(is_known && lack().empty());
   const bool is_lit = is_known && target_.front().emit && is_enabled() && tx_power() > kNoLight;
   if (!never.empty()) {
-    operation_.struggle(format_text("{}: {}", profile_.name, never));
+    operation_.struggle({Trouble::misfit, format_text("{}: {}", profile_.name, never)});
   } else if (is_lit && !is_locked()) {
-    operation_.struggle(format_text("{}: emits, and {}", profile_.name, lack()));
+    operation_.struggle({Trouble::unlocked, format_text("{}: {}", profile_.name, "emits, and " + lack())});
   }
 }
 
@@ -268,8 +274,9 @@ std::string Sff8690Driver::question() const {
                                   : format_text("write of {}", kNames[static_cast<std::size_t>(state_)]);
 }
 
-std::string Sff8690Driver::misread(const BusReply& reply) const {
-  return format_text("{} bytes where {} were asked", reply.bytes.size(), kBlocks[static_cast<std::size_t>(asked_)].count);
+Complaint Sff8690Driver::misread(const BusReply& reply) const {
+  return {Trouble::garbage,
+          format_text("{} bytes where {} were asked", reply.bytes.size(), kBlocks[static_cast<std::size_t>(asked_)].count)};
 }
 
 Answer Sff8690Driver::absorb(Instant now, const BusReply& reply) {
@@ -334,8 +341,8 @@ void Sff8690Driver::mark_uncertain(Instant, const BusReply& reply) {
   }
   blocks_.make_stale({SffBlock::identity, SffBlock::monitor, SffBlock::tuning, SffBlock::flags});
   if (operation_.is_fire() && ++failures_ > kFailures && verdict_.empty()) {
-    verdict_ = format_text("{} exchanges failed on the way, the last was {}: {}", kFailures, question(),
-                           describe(reply, profile_.reply_deadline));
+    verdict_ = {trouble_of(reply), format_text("{} exchanges failed on the way, the last was {}: {}", kFailures, question(),
+                                               describe(reply, profile_.reply_deadline))};
   }
 }
 

@@ -49,7 +49,7 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
   void forget() override { blocks_.make_all_stale(); }
 
@@ -58,7 +58,7 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   SffState read(SffBlock block);
   SffState write(SffState state);
   SffState wait(Phase phase, Instant now);
-  SffState judge(std::string verdict);
+  SffState judge(Trouble trouble, std::string words);
   void absorb_block(Instant now, const std::vector<std::uint8_t>& bytes);
   std::uint8_t byte_of(SffBlock block, unsigned first, unsigned byte) const;
   std::pair<std::uint32_t, std::vector<std::uint8_t>> write_of(SffState state) const;
@@ -82,7 +82,7 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   unsigned failures_ = 0;             ///< likewise
   bool is_cut_ = false;               ///< darkness was ordered since this fire began
   bool has_cleared_ = false;          ///< flags of earlier tunings were read away in this fire
-  std::string verdict_;
+  Complaint verdict_;
   Phase phase_ = Phase::none;
   Instant phase_since_{};
 };

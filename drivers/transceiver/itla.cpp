@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "core/text/format_text.hpp"
+#include "drivers/operation_state.hpp"
 #include "drivers/transceiver/itla_table.hpp"
 
 namespace loom {
@@ -75,7 +76,7 @@ void ItlaDriver::begin(Instant now) {
   trims_ = 0;
   facts_failed_ = false;
   facts_.absorb_loss(Loss::overtaken);
-  verdict_.clear();
+  verdict_ = {};
   if (!facts_.stranger().empty()) {
     facts_.recheck();
   }
@@ -92,7 +93,7 @@ void ItlaDriver::begin(Instant now) {
     known_.forget(kTable[audit_cursor_].reg);
   }
   if (!fire_failed_) {
-    observation_.fault.clear();
+    tell(observation_, {});
   }
   fired_ = false;
   polled_ = false;
@@ -136,7 +137,7 @@ State ItlaDriver::decide() {
     return State::introduce;
   }
   if (const auto lawful = check(target_.setpoint); !lawful) {  // by what the module says of itself, heard since it was asked
-    verdict_ = lawful.error().message.substr(profile_.name.size() + 2);
+    verdict_ = {Trouble::misfit, lawful.error().message.substr(profile_.name.size() + 2)};
     return decide();
   }
   if (next_differing()) {
@@ -162,12 +163,12 @@ State ItlaDriver::resolve(State state, Instant now) {
     state = !target_.setpoint.emit ? State::proven : enabled ? State::prove_lit : State::relight;
   }
   if (state == State::proven && !verdict_.empty()) {
-    give_up({});
+    give_up(Trouble::none, {});
     return State::rest;
   }
   if (state == State::proven) {
     if (!fire_failed_) {
-      observation_.fault.clear();
+      tell(observation_, {});
     }
     if (purpose_ == Purpose::audit) {
       finish_audit();

@@ -90,8 +90,8 @@ class ItlaDriver final : public Driver {
   void absorb_fact(const itla::Response& response);
   void finish_audit();
   void forget();
-  void struggle(std::string sentence);
-  void give_up(std::string sentence);
+  void struggle(Trouble trouble, std::string_view words);
+  void give_up(Trouble trouble, std::string_view words);
   std::string expectation(const itla::Row& row, const itla::Response& response, const std::string& waited) const;
   std::optional<std::size_t> next_differing() const;
   bool agrees_with_target() const;
@@ -127,7 +127,7 @@ class ItlaDriver final : public Driver {
   bool grid_refused_ = false;     ///< its grid register does not do the plan's step
   std::uint32_t connection_ = 0;  ///< of the bus, that answered last
   bool has_target_ = false;       ///< it was fired once
-  std::string verdict_;           ///< why the fire has failed, while the laser is made dark for it; empty: it has not
+  Complaint verdict_;             ///< why the fire has failed, while the laser is made dark for it; empty: it has not
   bool fire_failed_ = false;      ///< stays failed, audits or not, until the next fire()
   DriverActivity outcome_ = DriverActivity::idle;
   Observation observation_;

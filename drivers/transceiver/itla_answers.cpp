@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/text/format_text.hpp"
+#include "drivers/operation_state.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/itla_table.hpp"
 
@@ -57,6 +58,21 @@ Duration limit_of(const ItlaProfile& profile, State state) {
   }
 }
 
+/// Of a proof that did not come.
+Trouble trouble_of(const Row& row) {
+  switch (row.must) {
+    case Must::be_locked:
+    case Must::be_on_target:
+      return Trouble::unlocked;
+    case Must::be_dark:
+    case Must::be_in_power:
+    case Must::be_idle:
+      return Trouble::unsettled;
+    default:
+      return Trouble::unheeded;
+  }
+}
+
 }  // namespace
 
 void ItlaDriver::receive(Instant now, const BusReply& reply) {
@@ -79,7 +95,7 @@ void ItlaDriver::receive(Instant now, const BusReply& reply) {
     absorb_fact(*response);
     enter(State::decide, now);
   } else if (response->status == Status::extended_address) {
-    give_up(to_string(asked_.reg) + ": answered with a text where a number was asked");
+    give_up(Trouble::garbage, to_string(asked_.reg) + ": answered with a text where a number was asked");
   } else {
     receive_answer(now, *response);
   }
@@ -98,23 +114,26 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
                   asked_.write ? format_text(" <- {}", asked_.data) : "",
                   reply.status == BusStatus::ok ? fault_of(reply.bytes, asked_.reg) : describe(reply, profile_.reply_deadline));
   const auto answer = reply.status == BusStatus::ok ? decode_response(reply.bytes) : std::nullopt;
-  const bool is_damaged = reply.status == BusStatus::ok || reply.status == BusStatus::malformed;
+  const bool is_damaged =
+      reply.status == BusStatus::ok || reply.status == BusStatus::malformed || reply.status == BusStatus::bad_check;
   if (state_ == State::introduce) {
     facts_.absorb_loss(answer && answer->communication_error      ? Loss::unread_request
                        : reply.status == BusStatus::ok && !answer ? Loss::damaged_answer
                                                                   : Loss::silence);
   }
+  const bool fails_check = reply.status == BusStatus::ok && reply.bytes.size() == 4 && (!answer || answer->communication_error);
+  const Trouble trouble = fails_check ? Trouble::bad_check : loom::trouble_of(reply);
   const unsigned tries = is_damaged ? kTriesOfDamaged : RetryState::kTries;
   if (!retry_.may_retry(now, tries)) {
     if (state_ == State::introduce && purpose_ == Purpose::audit) {
       facts_failed_ = true;  // what it is good for does not rest on its maker's name
       enter(State::decide, now);
     } else {
-      give_up(format_text("{} in {} tries", what, retry_.allowed()));
+      give_up(trouble, format_text("{} in {} tries", what, retry_.allowed()));
     }
     return;
   }
-  struggle(what + retry_.attempt());
+  struggle(trouble, what + retry_.attempt());
   met_ = false;
   if (state_ == State::trim && !fired_) {
     enter(State::decide, now);  // from where FTF is now, which is read: the light does not jump
@@ -131,7 +150,7 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
   if (state_ == State::cut) {
     state_ = State::prove_cut;
   } else if (++meetings_ > kMeetings) {
-    give_up(format_text("{} exchanges failed on the way, the last was {}", kMeetings, what));
+    give_up(trouble, format_text("{} exchanges failed on the way, the last was {}", kMeetings, what));
   } else {
     enter(after_failure(state_), now);
   }
@@ -168,7 +187,8 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
         error == NopError::initialising ? std::max(profile_.retune_max * 2, profile_.start_max) : profile_.retune_max * 2;
     retry_.pause_until(now + std::max(patience / kRefusals, RetryState::kPause));
     met_ = met_ && error != NopError::initialising;
-    struggle(format_text("{}: refused with {}, {} of {} times", what, to_string(error), refusals_, kRefusals));
+    struggle(Trouble::refusing,
+             format_text("{}: refused with {}, {} of {} times", what, to_string(error), refusals_, kRefusals));
     enter(met_ || purpose_ != Purpose::fire ? refused_in_ : State::decide, now);
     return;
   }
@@ -193,7 +213,8 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
     enter(State::decide, now);
     return;
   }
-  give_up(format_text("{}: refused with {}{}", what, to_string(error), busy ? format_text(", {} times", kRefusals) : ""));
+  give_up(Trouble::refusing,
+          format_text("{}: refused with {}{}", what, to_string(error), busy ? format_text(", {} times", kRefusals) : ""));
 }
 
 void ItlaDriver::receive_answer(Instant now, const Response& response) {
@@ -226,7 +247,7 @@ void ItlaDriver::meet_newcomer(Instant now) {
   if (++meetings_ <= kMeetings) {
     enter(State::acknowledge, now);
   } else {
-    give_up(format_text("the module started again {} times while it was being set", kMeetings));
+    give_up(Trouble::unheeded, format_text("the module started again {} times while it was being set", kMeetings));
   }
 }
 
@@ -239,7 +260,7 @@ void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& respo
                                                           : profile_.retune_max;
     retry_.pause_until(now + std::clamp<Duration>(expected / 8, std::chrono::microseconds{200}, std::chrono::milliseconds{10}));
     if (const Duration waited = now - patience_since_; waited > expected) {  // later than its worst case
-      struggle(expectation(row, response, format_text("after {} of", describe(waited))));
+      struggle(trouble_of(row), expectation(row, response, format_text("after {} of", describe(waited))));
     }
     state_ = row.otherwise;  // patience goes on counting
     return;
@@ -255,11 +276,11 @@ void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& respo
     return;
   }
   if (off_frequency && lit && verdict_.empty()) {
-    verdict_ = expectation(row, response, "within");  // it does not stay lit beside its place
+    verdict_ = {trouble_of(row), expectation(row, response, "within")};  // it does not stay lit beside its place
     enter(State::decide, now);
     return;
   }
-  give_up(expectation(row, response, "within"));
+  give_up(trouble_of(row), expectation(row, response, "within"));
 }
 
 bool ItlaDriver::holds(const Row& row, const Response& response) const {
@@ -318,16 +339,17 @@ void ItlaDriver::forget() {
 }
 
 /// It goes on trying: whoever loses patience before it can say what it was waiting for.
-void ItlaDriver::struggle(std::string sentence) {
+void ItlaDriver::struggle(Trouble trouble, std::string_view words) {
   if (!fire_failed_) {
-    observation_.fault = format_text("{}: {}", profile_.name, sentence);
+    tell(observation_, {trouble, format_text("{}: {}", profile_.name, words)});
   }
 }
 
-void ItlaDriver::give_up(std::string sentence) {
-  const std::string verdict = std::exchange(verdict_, {});
-  observation_.fault =
-      format_text("{}: {}{}{}", profile_.name, verdict, verdict.empty() || sentence.empty() ? "" : "; then ", sentence);
+void ItlaDriver::give_up(Trouble trouble, std::string_view words) {
+  const Complaint verdict = std::exchange(verdict_, {});
+  tell(observation_,
+       {verdict.empty() ? trouble : verdict.trouble,
+        format_text("{}: {}{}{}", profile_.name, verdict.words, verdict.empty() || words.empty() ? "" : "; then ", words)});
   observation_.health = DeviceHealth::failed;
   outcome_ = DriverActivity::failed;
   fire_failed_ = fire_failed_ || purpose_ == Purpose::fire;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/text/format_text.hpp"
+#include "drivers/operation_state.hpp"
 #include "drivers/transceiver/itla.hpp"
 #include "drivers/transceiver/itla_table.hpp"
 
@@ -143,7 +144,8 @@ void ItlaDriver::finish_audit() {
   }
   const std::string stranger = facts_.stranger();
   if (const std::string sentence = stranger.empty() ? astray() : stranger; !sentence.empty()) {
-    observation_.fault = format_text("{}: {}", profile_.name, sentence);
+    tell(observation_,
+         {stranger.empty() ? Trouble::unlocked : Trouble::misfit, format_text("{}: {}", profile_.name, sentence)});
   }
   const bool is_broken = !stranger.empty() || (known_.value(Register::status_fatal) & kStatusFatal) != 0;
   observation_.health = is_broken ? DeviceHealth::failed : DeviceHealth::ready;

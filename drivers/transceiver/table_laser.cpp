@@ -103,7 +103,9 @@ TableLaserState TableLaserDriver::decide(Instant now) {
     return TableLaserState::rest;
   }
   if (const Duration waited = now - patience_since_; waited > profile_.settle_max) {
-    operation_.struggle(format_text("{}: {}; {} have gone by", profile_.name, sentence_of(lack), describe(waited)));
+    operation_.struggle(
+        {Trouble::unsettled,
+         format_text("{}: {}", profile_.name, format_text("{}; {} have gone by", sentence_of(lack), describe(waited)))});
   }
   // It moves within a microsecond or not at all: the longer that it has not, the less often it is asked.
   retry_.pause_until(now + std::max<Duration>(profile_.settle_max / 4, (now - patience_since_) / 4));
@@ -115,7 +117,7 @@ void TableLaserDriver::conclude() {
     if (waiting() == to_load()) {
       operation_.finish(true, operation_.observation().health);
     } else {
-      give_up(format_text("what waits for its trigger does not read back as written, {} times", kRounds));
+      give_up(Trouble::unheeded, format_text("what waits for its trigger does not read back as written, {} times", kRounds));
     }
     return;
   }
@@ -127,7 +129,7 @@ void TableLaserDriver::conclude() {
     const bool is_broken = (word(Register::status) & table_laser::kBroken) != 0;
     operation_.finish(lack == Lack::nothing, is_broken ? DeviceHealth::failed : DeviceHealth::ready);
   } else {
-    give_up(sentence_of(lack));
+    give_up(lack == Lack::words ? Trouble::unheeded : Trouble::unsettled, sentence_of(lack));
   }
 }
 
@@ -191,8 +193,8 @@ Answer TableLaserDriver::absorb(Instant now, const BusReply& reply) {
   return Answer::understood;
 }
 
-std::string TableLaserDriver::misread(const BusReply& reply) const {
-  return format_text("{} words where {} were asked", reply.words.size(), profile_.word_count());
+Complaint TableLaserDriver::misread(const BusReply& reply) const {
+  return {Trouble::garbage, format_text("{} words where {} were asked", reply.words.size(), profile_.word_count())};
 }
 
 /// Even where the answer of a write is lost it may have been obeyed.

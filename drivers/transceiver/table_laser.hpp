@@ -64,7 +64,7 @@ class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLas
   decltype(Transaction::order) order() const override;
   std::string question() const override;
   Answer absorb(Instant now, const BusReply& reply) override;
-  std::string misread(const BusReply& reply) const override;
+  Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
 
   std::uint16_t word(table_laser::Register address) const { return words_[static_cast<std::size_t>(address)]; }

@@ -244,6 +244,17 @@ std::optional<std::string_view> unframe(std::string_view line) {
   return line.substr(line.size() - 4) == checksum_of(text) ? std::optional(text) : std::nullopt;
 }
 
+bool fails_check(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find(kEndOfLine), lines.size());
+    if (!unframe(lines.substr(0, end))) {
+      return true;
+    }
+    lines.remove_prefix(std::min(end + kEndOfLine.size(), lines.size()));
+  }
+  return false;
+}
+
 std::vector<std::string> last_lines() {
   std::vector<std::string> lines;
   for (const bool checksum : {false, true}) {

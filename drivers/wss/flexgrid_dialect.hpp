@@ -87,6 +87,8 @@ std::optional<std::vector<ChannelSetting>> read_ports(std::string_view text);
 std::string frame(bool checksum, std::string_view text);
 /// The text of one line without its end, in either form; nothing if its frame or checksum is wrong.
 std::optional<std::string_view> unframe(std::string_view line);
+/// Is there a line among them whose frame or checksum is wrong?
+bool fails_check(std::string_view lines);
 /// Is the line framed with a checksum?
 bool is_framed(std::string_view line);
 /// With these lines a reply ends, in both forms.

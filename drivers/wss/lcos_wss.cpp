@@ -183,18 +183,21 @@ void LcosWssDriver::conclude() {
   if (gone) {
     const auto slot = slot_of(channels_.dialect(), gone->channel);
     give_up(
+        Trouble::unheeded,
         format_text("has lost {}, which it held at port {} (did its power go?); nothing was moved: light may enter it still",
                     slot ? name_of(*slot) : std::string("a channel"), gone->setting.port));
   } else if (operation_.is_fire() && channels_.new_grid(target_) == NewGrid::forbidden) {
     give_up(
+        Trouble::unheeded,
         "its channel grid is not the one that its routes were defined with, and a new one would disturb circuits that stay; "
         "nothing was moved: who defined it?");
   } else if (definitions_ > kAttempts) {
-    give_up(format_text("the channel grid does not read back as defined, {} times", kAttempts));
+    give_up(Trouble::unheeded, format_text("the channel grid does not read back as defined, {} times", kAttempts));
   } else if (loads_ > kAttempts) {
     const auto& ports = channels_.ports();
     const auto differs = std::mismatch(to_load_.begin(), to_load_.end(), ports.begin(), ports.end());
-    give_up(differs.first != to_load_.end() && differs.second != ports.end()
+    give_up(Trouble::unheeded,
+            differs.first != to_load_.end() && differs.second != ports.end()
                 ? format_text("channel {} reads port {}, wanted {}, set {} times", differs.second - ports.begin() + 1,
                               differs.second->port, differs.first->port, kAttempts)
                 : format_text("its channels do not read back as set, {} times", kAttempts));
@@ -247,9 +250,12 @@ decltype(Transaction::order) LcosWssDriver::order() const {
 
 std::string LcosWssDriver::question() const { return quoted(text(), kShown); }
 
-std::string LcosWssDriver::misread(const BusReply& reply) const {
+Complaint LcosWssDriver::misread(const BusReply& reply) const {
   const auto read = flexgrid::read_reply(characters_of(reply));
-  return read ? quoted(read->data.empty() ? read->end : read->data, kShown) + " for an answer" : std::string{};
+  if (!read) {
+    return {flexgrid::fails_check(characters_of(reply)) ? Trouble::bad_check : Trouble::garbage, {}};
+  }
+  return {Trouble::garbage, quoted(read->data.empty() ? read->end : read->data, kShown) + " for an answer"};
 }
 
 Answer LcosWssDriver::absorb(Instant now, const BusReply& reply) {
@@ -288,7 +294,7 @@ Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
     if (fit) {
       return Answer::understood;
     }
-    give_up("its slices are 12.5 GHz wide, and the edges of a route do not lie on them");
+    give_up(Trouble::misfit, "its slices are 12.5 GHz wide, and the edges of a route do not lie on them");
     return Answer::ended;
   }
   if (row().exchange == Exchange::moves) {
@@ -299,7 +305,7 @@ Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
     channels_.forget_grid();
     return Answer::understood;
   }
-  give_up(format_text("{}: refused with {}", clipped(text(), kShown), error));
+  give_up(Trouble::refusing, format_text("{}: refused with {}", clipped(text(), kShown), error));
   return Answer::ended;
 }
 
@@ -399,7 +405,8 @@ Answer LcosWssDriver::absorb_status(std::string_view data) {
     ask_again_later(clock_);
     return Answer::understood;
   }
-  give_up(format_text("its operation status (OSS?) is {}; if that means no trouble, say ignored_status: {} in its profile",
+  give_up(Trouble::broken,
+          format_text("its operation status (OSS?) is {}; if that means no trouble, say ignored_status: {} in its profile",
                       data, *status | profile_.ignored_status));
   return Answer::ended;
 }

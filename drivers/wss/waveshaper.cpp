@@ -131,15 +131,16 @@ void WaveShaperDriver::conclude() {
   const std::string misfit_words = misfit();
   const auto gone = operation_.is_fire() ? lost() : std::nullopt;
   if (!misfit_words.empty()) {
-    give_up(misfit_words);
+    give_up(Trouble::misfit, misfit_words);
   } else if (gone) {
-    give_up(format_text("has lost {} (did its power go?); nothing was moved: light may enter it still", in_words(*gone)));
+    give_up(Trouble::unheeded,
+            format_text("has lost {} (did its power go?); nothing was moved: light may enter it still", in_words(*gone)));
   } else if (loads_ > kAttempts) {
     const auto differs =
         std::ranges::find_if(target_, [this](const Pass& wanted) { return !waveshaper::lets_through(*spectrum_, wanted); });
-    give_up(
-        format_text("its profile does not read back as loaded, {} times: {}", kAttempts,
-                    differs == target_.end() ? "it lets through more than it was told" : in_words(*differs) + " is missing"));
+    give_up(Trouble::unheeded, format_text("its profile does not read back as loaded, {} times: {}", kAttempts,
+                                           differs == target_.end() ? "it lets through more than it was told"
+                                                                    : in_words(*differs) + " is missing"));
   } else {
     finish();
   }
@@ -170,15 +171,17 @@ std::string WaveShaperDriver::question() const {
   }
 }
 
-std::string WaveShaperDriver::misread(const BusReply& reply) const {
+Complaint WaveShaperDriver::misread(const BusReply& reply) const {
   const auto http = read_http_reply(reply.bytes);
   if (!http) {
-    return {};
+    return {Trouble::garbage, {}};
   }
   if (http->status != kHttpOk) {
-    return to_string(*http);
+    return {Trouble::refusing, to_string(*http)};
   }
-  const auto words = [](const auto& read) { return read ? std::string{} : "an answer that is none: " + read.error().message; };
+  const auto words = [](const auto& read) {
+    return Complaint{Trouble::garbage, read ? std::string{} : "an answer that is none: " + read.error().message};
+  };
   return state_ == WaveShaperState::identify ? words(waveshaper::read_info(http->body))
          : state_ == WaveShaperState::load   ? words(waveshaper::read_verdict(http->body))
                                              : words(waveshaper::read_profile(http->body));
@@ -191,7 +194,7 @@ Answer WaveShaperDriver::absorb(Instant now, const BusReply& reply) {
     return Answer::none;
   }
   if (http->status != kHttpOk) {
-    give_up(format_text("{}: refused with {}", question(), to_string(*http)));
+    give_up(Trouble::refusing, format_text("{}: refused with {}", question(), to_string(*http)));
     return Answer::ended;
   }
   return state_ == WaveShaperState::identify ? absorb_info(http->body)
@@ -202,7 +205,7 @@ Answer WaveShaperDriver::absorb(Instant now, const BusReply& reply) {
 Answer WaveShaperDriver::absorb_info(std::string_view body) {
   Result<waveshaper::Info> info = waveshaper::read_info(body);
   if (!info && info.error().code == ErrorCode::device_error) {
-    give_up(format_text("{}: {}", question(), info.error().message));
+    give_up(Trouble::refusing, format_text("{}: {}", question(), info.error().message));
     return Answer::ended;
   }
   if (!info) {
@@ -243,7 +246,7 @@ Answer WaveShaperDriver::absorb_verdict(Instant now, std::string_view body) {
     return Answer::none;
   }
   if (verdict->code != 0) {
-    give_up(format_text("{}: refused with rc {} ({})", question(), verdict->code, verdict->text));
+    give_up(Trouble::refusing, format_text("{}: refused with rc {} ({})", question(), verdict->code, verdict->text));
     return Answer::ended;
   }
   mark_moved(now);

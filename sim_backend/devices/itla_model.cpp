@@ -115,14 +115,7 @@ ModelReply ItlaModel::unread(Instant now, const Transaction& transaction) {
 }
 
 /// It is tuned to the next channel, or from the last one to that before.
-void ItlaModel::misroute(OpticalState& state) const {
-  auto& light = std::get<LaserLight>(state);
-  if (!light.emitting) {
-    return;
-  }
-  const FrequencyOffset step{transmitter_.channels.step_n * kGridStep.mhz};
-  light.frequency = light.frequency + step <= highest_ ? light.frequency + step : light.frequency - step;
-}
+void ItlaModel::misroute(OpticalState& state) const { tune_beside(std::get<LaserLight>(state), transmitter_.channels); }
 
 /// An ITLA has no NACK: it says that an operation is pending.
 ModelReply ItlaModel::refuse(Instant now, const Transaction& transaction) {

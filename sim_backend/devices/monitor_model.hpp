@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
+#include "sim_backend/devices/light_observer.hpp"
 #include "sim_backend/devices/simulated_device.hpp"
 
 namespace loom {
 
 /// Faults: `fail` and `dim` are a dead and a dirty detector, `detune` and `drift` a wrong scale of frequency, `false_readback`
 /// and `stick` tell for ever what was measured when they began.
-class MonitorModel : public SimulatedDevice {
+class MonitorModel : public SimulatedDevice, public LightObserver {
  public:
   MonitorModel(const Device& device, const SimDeviceOptions& options)
       : SimulatedDevice(device.id, options), receivers_(device.elements) {}
-  /// What it measures from now on.
-  void look_through(LightSight sight) { sight_ = std::move(sight); }
+  void look_through(LightSight sight) final { sight_ = std::move(sight); }
   OpticalState light(Instant) const final { return MonitorLight{}; }
 
  protected:
@@ -31,7 +31,7 @@ class MonitorModel : public SimulatedDevice {
     if (has_fault(DeviceFaultKind::false_readback, at) || has_fault(DeviceFaultKind::stick, at)) {
       return last_[channel];
     }
-    std::vector<ArrivingLight> lights = sight_(receivers_[channel]);
+    std::vector<ArrivingLight> lights = sight_({receivers_[channel], 0}).value_or(std::vector<ArrivingLight>{});
     for (ArrivingLight& each : lights) {
       each.power = each.power - dimming(at, false);
       each.frequency = each.frequency + detuning(at, 0, false);

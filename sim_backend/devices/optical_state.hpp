@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <variant>
 #include <vector>
 
@@ -22,6 +21,15 @@ struct LaserLight {
   Dbm power{kNoLight};
   bool operator==(const LaserLight&) const = default;
 };
+
+/// As a laser that takes a neighbour's channel for its own: the next above, at the end of the plan the next below.
+inline void tune_beside(LaserLight& light, const ChannelPlan& channels) {
+  const FrequencyOffset step{channels.step_n * kGridStep.mhz};
+  const Frequency last = centre_of(channels.slot(channels.count - 1));
+  if (light.emitting) {
+    light.frequency = light.frequency + step <= last ? light.frequency + step : light.frequency - step;
+  }
+}
 
 /// Index = place in Device::elements. One resonance is given; with a free spectral range there are more at its multiples.
 struct RingLight {
@@ -43,16 +51,6 @@ struct OcsLight {
   std::vector<CrossConnect> moving;
   bool operator==(const OcsLight&) const = default;
 };
-
-/// Light as it comes to a receiver.
-struct ArrivingLight {
-  Frequency frequency;
-  Dbm power{kNoLight};
-  bool operator==(const ArrivingLight&) const = default;
-};
-
-/// What comes to a receiver now. The world's ground truth answers; models of monitors ask.
-using LightSight = std::function<std::vector<ArrivingLight>(ElementId receiver)>;
 
 /// A monitor takes light in, and does nothing to any other.
 struct MonitorLight {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/result.hpp"
+#include "drivers/ocs/tl1_ocs.hpp"
 #include "drivers/registry.hpp"
 #include "sim_backend/devices/heater/heater_model.hpp"
 #include "sim_backend/devices/heater/line_heater_models.hpp"
@@ -43,6 +44,13 @@ std::vector<std::string_view> simulated_models() {
     names.push_back(each->model);
   }
   return names;
+}
+
+bool measures_light(const Device& device) {
+  const auto taps = std::ranges::find(device.profile, "monitors_ports", &DeviceSetting::key);
+  const bool are_read = taps != device.profile.end() && taps->value == ProfileValue{std::int64_t{1}};
+  return device.role == DeviceRole::monitor || are_read ||
+         device.model == kCalientTl1.model.name;  // it lists them with its map
 }
 
 std::string_view emulator_of(const Device& device) { return simulated_as(device).emulator; }

@@ -24,6 +24,9 @@ std::vector<std::string_view> simulated_models();
 /// The subcommand of lightloom-emulate that speaks for this device; empty: none does.
 std::string_view emulator_of(const Device& device);
 
+/// A monitor, or a switch with taps at its ports, which its audits read.
+bool measures_light(const Device& device);
+
 /// The simulated device for a device of the fabric. Never null.
 std::unique_ptr<SimulatedDevice> make_simulated_device(const Fabric& fabric, DeviceId device, const SimDeviceOptions& options);
 

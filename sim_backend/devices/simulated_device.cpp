@@ -17,10 +17,10 @@ std::uint64_t next_of(std::uint64_t& state) {
   return mixed ^ (mixed >> 31);
 }
 
-/// Flips bits of an answer, or empties it where it had none.
-void damage(BusReply& reply, std::uint64_t chance) {
+/// Flips bits of an answer, or empties it where it had none: whoever reads words finds that out by their check.
+void damage(BusReply& reply, bool is_noisy, std::uint64_t chance) {
   if (reply.bytes.empty()) {
-    reply = {BusStatus::malformed, 0, {}, {}};
+    reply = {is_noisy ? BusStatus::bad_check : BusStatus::malformed, 0, {}, {}};
     return;
   }
   reply.bytes[chance % reply.bytes.size()] ^= static_cast<std::uint8_t>(1u << ((chance >> 32) % 8));
@@ -102,7 +102,7 @@ void SimulatedDevice::inject(Instant now, const DeviceFault& fault) {
   faults_.add(now, fault, true_light(now));
   if (fault.kind == DeviceFaultKind::reboot) {
     faults_.end_all_of(DeviceFaultKind::false_readback);
-    late_reply_waits_ = false;
+    late_.clear();
     power_up(now);
     light_changed(now, now);
   }
@@ -135,21 +135,19 @@ ModelReply SimulatedDevice::execute(Instant now, const Transaction& transaction)
     return {{BusStatus::lost, 0, {}, {}, "its power was cut"}, answer.service_time};
   }
   if (is_noisy || strikes(DeviceFaultKind::garbage)) {
-    damage(answer.reply, answer.reply.bytes.empty() ? 0 : draw());
+    damage(answer.reply, is_noisy, answer.reply.bytes.empty() ? 0 : draw());
   }
   const DeviceFault* late = faults_.find(DeviceFaultKind::late, now);
-  const Duration delay = late == nullptr ? Duration{} : late->delay;
-  if (!strikes(DeviceFaultKind::late)) {
-    late_reply_waits_ = false;  // a lane that has time flushes its input
-  } else if (delay <= transaction.deadline - answer.service_time) {
-    answer.service_time += delay;  // late, and still in time
-  } else if (std::holds_alternative<Frame>(transaction.order) && answer.reply.status == BusStatus::ok) {
-    std::swap(late_reply_, answer.reply);
-    return std::exchange(late_reply_waits_, true) ? answer : silence;
-  } else {
-    return silence;  // Modbus/TCP tells a late answer by its transaction id and drops it
+  if (const Duration delay = late == nullptr ? Duration{} : late->delay; strikes(DeviceFaultKind::late)) {
+    if (delay == kForever) {
+      return silence;
+    }
+    answer.service_time += delay;
   }
-  return answer.service_time > transaction.deadline ? silence : answer;
+  if (std::holds_alternative<Frame>(transaction.order) && answer.reply.status == BusStatus::ok) {
+    return late_.first(now, transaction.deadline, std::move(answer));
+  }
+  return answer.service_time > transaction.deadline ? silence : answer;  // registers tell a late answer and drop it
 }
 
 }  // namespace loom

@@ -14,14 +14,10 @@
 #include "core/transaction.hpp"
 #include "core/units.hpp"
 #include "sim_backend/devices/fault_list.hpp"
+#include "sim_backend/devices/late_answers.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 
 namespace loom {
-
-struct ModelReply {
-  BusReply reply;
-  Duration service_time{};  ///< wire (baud, bytes) and device; the lane is busy for it and delivers the reply after it
-};
 
 /// One register that a command changed or tried to change, in order; tests assert on it ("blanked before retune", "written
 /// once").
@@ -139,8 +135,7 @@ class SimulatedDevice {
   std::vector<OpticalChange> future_;   ///< [0] is the state now, the rest lies ahead
   std::vector<OpticalChange> changes_;  ///< not yet taken
   std::vector<Actuation> actuations_;
-  BusReply late_reply_;
-  bool late_reply_waits_ = false;
+  LateAnswers late_;
   bool has_written_ = false;  ///< the transaction under way changed a register, or tried to
 };
 

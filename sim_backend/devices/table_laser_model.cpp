@@ -53,15 +53,7 @@ OpticalState TableLaserModel::light(Instant at) const {
 }
 
 /// It emits the channel after, or of the last one that before.
-void TableLaserModel::misroute(OpticalState& state) const {
-  auto& light = std::get<LaserLight>(state);
-  if (!light.emitting) {
-    return;
-  }
-  const FrequencyOffset step{transmitter_.channels.step_n * kGridStep.mhz};
-  const Frequency last = centre_of(transmitter_.channels.slot(transmitter_.channels.count - 1));
-  light.frequency = light.frequency + step <= last ? light.frequency + step : light.frequency - step;
-}
+void TableLaserModel::misroute(OpticalState& state) const { tune_beside(std::get<LaserLight>(state), transmitter_.channels); }
 
 void TableLaserModel::append_breakpoints(Instant, std::vector<Instant>& instants) const {
   instants.push_back(live_.before_until);

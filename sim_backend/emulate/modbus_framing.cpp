@@ -86,6 +86,8 @@ EmulatedRequest request_of(std::uint8_t unit, std::span<const std::uint8_t> pdu,
   return request;
 }
 
+bool is_damaged(const BusReply& reply) { return reply.status == BusStatus::malformed || reply.status == BusStatus::bad_check; }
+
 /// Empty: nothing is said.
 Bytes answer_of(std::uint8_t function, const EmulatedRequest& request, const BusReply& reply) {
   if (reply.status == BusStatus::timeout || reply.status == BusStatus::lost) {
@@ -142,7 +144,7 @@ class TcpFraming final : public Framing {
     if (pdu.empty()) {
       return {};
     }
-    if (reply.status == BusStatus::malformed) {
+    if (is_damaged(reply)) {
       pdu.front() ^= 0x40;
     }
     Bytes frame(asked.begin(), asked.begin() + 4);
@@ -192,7 +194,7 @@ class RtuFraming final : public Framing {
     }
     Bytes frame{request.frame[0]};
     frame.insert(frame.end(), pdu.begin(), pdu.end());
-    const std::uint16_t crc = static_cast<std::uint16_t>(crc_of(frame) ^ (reply.status == BusStatus::malformed ? 0x0110 : 0));
+    const std::uint16_t crc = static_cast<std::uint16_t>(crc_of(frame) ^ (is_damaged(reply) ? 0x0110 : 0));
     frame.push_back(static_cast<std::uint8_t>(crc & 0xFF));
     frame.push_back(static_cast<std::uint8_t>(crc >> 8));
     return frame;

@@ -15,6 +15,7 @@
 
 #include "core/result.hpp"
 #include "runtime/loop.hpp"
+#include "sim_backend/devices/light_observer.hpp"
 #include "sim_backend/emulate/emulated_bus.hpp"
 #include "sim_backend/emulate/framing.hpp"
 #include "sim_backend/emulate/options.hpp"

@@ -20,13 +20,14 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kLook = milliseconds{10};
+constexpr Duration kFirstJob = seconds{30};  ///< where another takes its place
 
 /// Enough to matter: beside a channel of 50 GHz, below any receiver, later than any driver waits.
 ScenarioFault fault_of(const FaultName& name, DeviceId device) {
   ScenarioFault fault;
   fault.device = device;
   fault.kind = name.kind;
-  fault.lasts = kDetectionPatience;
+  fault.lasts = 3 * kDetectionPatience;
   fault.offset = FrequencyOffset{60'000};
   fault.loss = Db{2'000};
   fault.delay = seconds{2};
@@ -49,7 +50,7 @@ std::string text_of_alarm(const Alarm& alarm) { return format_text("{}: {}", to_
 
 }  // namespace
 
-Scenario detection_scenario(std::shared_ptr<const Fabric> fabric, std::string algorithm) {
+Scenario detection_scenario(std::shared_ptr<const Fabric> fabric, std::string algorithm, DetectionOrder order) {
   Scenario scenario;
   scenario.name = "detection";
   scenario.algorithm = std::move(algorithm);
@@ -60,6 +61,13 @@ Scenario detection_scenario(std::shared_ptr<const Fabric> fabric, std::string al
   job.at = milliseconds{500};
   scenario.fabric = std::move(fabric);
   scenario.jobs = {job};
+  if (order == DetectionOrder::another_job) {
+    scenario.jobs.front().runs_for = kFirstJob;
+    job.name = "smaller ring";
+    job.after = "ring";
+    job.nodes = std::max(2U, job.nodes / 2);
+    scenario.jobs.push_back(job);
+  }
   return scenario;
 }
 
@@ -84,13 +92,43 @@ std::vector<DetectionCase> detection_cases(const Fabric& fabric) {
     fault.kind = name.kind;
     fault.first = *fabric.fibre_in[receiver.value].front();
     fault.loss = Db{2'000};
-    fault.lasts = kDetectionPatience;
+    fault.lasts = 3 * kDetectionPatience;
     cases.push_back({std::string(name.name), fabric.element(receiver).name, "fibre", fault});
   }
   return cases;
 }
 
-Result<Detection> detect(const Scenario& scenario, const DetectionCase& one, std::uint64_t seed) {
+namespace {
+
+/// The first alarm from `from` on that names where the case is.
+const Alarm* alarm_of(const World& world, std::size_t from, const DetectionCase& one) {
+  const auto& alarms = world.alarms();
+  const auto tells = [&](const Alarm& alarm) { return alarm.evidence.find(one.what) != std::string::npos; };
+  const auto found = std::find_if(alarms.begin() + static_cast<std::ptrdiff_t>(from), alarms.end(), tells);
+  return found == alarms.end() ? nullptr : &*found;
+}
+
+void begin(World& world, const DetectionCase& one) {
+  std::visit(
+      [&]<class Fault>(const Fault& fault) {
+        if constexpr (std::is_same_v<Fault, ScenarioFault>) {
+          world.begin_fault(fault);
+        } else {
+          world.begin_fibre_fault(fault);
+        }
+      },
+      one.injected);
+}
+
+/// The job that runs; nothing: none does.
+std::optional<JobId> job_of(const World& world) {
+  const auto& jobs = world.controller().intent().jobs;
+  return jobs.empty() ? std::nullopt : std::optional(jobs.front().id);
+}
+
+}  // namespace
+
+Result<Detection> detect(const Scenario& scenario, const DetectionCase& one, std::uint64_t seed, DetectionOrder order) {
   auto jobs = script_of(scenario);
   if (!jobs) {
     return std::unexpected(jobs.error());
@@ -104,31 +142,48 @@ Result<Detection> detect(const Scenario& scenario, const DetectionCase& one, std
     return fail(ErrorCode::internal, format_text("{} is at rest, and not all of it lit", scenario.fabric->name));
   }
   // At another place of the round of audits for each seed.
-  world.run_until(world.loop_now() + milliseconds{211} * static_cast<std::int64_t>(seed % 16));
+  const Duration phase = milliseconds{211} * static_cast<std::int64_t>(seed % 16);
+  const bool is_ordered = order == DetectionOrder::another_job;
+  world.run_until((is_ordered ? std::max(world.loop_now(), Instant{kFirstJob - seconds{4}}) : world.loop_now()) + phase);
   const std::size_t before = world.alarms().size();
   const std::size_t reached = world.light().reached().size();
-  const Instant begin = world.loop_now();
-  std::visit(
-      [&]<class Fault>(const Fault& fault) {
-        if constexpr (std::is_same_v<Fault, ScenarioFault>) {
-          world.begin_fault(fault);
-        } else {
-          world.begin_fibre_fault(fault);
-        }
-      },
-      one.injected);
+  const auto first_job = job_of(world);
+  std::optional<Instant> since = is_ordered ? std::nullopt : std::optional(world.loop_now());
+  Instant end = world.loop_now() + (is_ordered ? kFirstJob : kDetectionPatience);
+  std::optional<Instant> told_at;
+  std::optional<Instant> named_at;
+  begin(world, one);
   Detection found;
-  while (world.loop_now() < begin + kDetectionPatience && (!found.alarm_after || !found.unlit_after)) {
+  while (world.loop_now() < end && (is_ordered || !named_at || !found.unlit_after)) {
     world.run_until(world.loop_now() + kLook);
-    found.harms = found.harms || world.light().reached().size() != reached;
-    if (!found.alarm_after && world.alarms().size() > before) {
-      found.alarm_after = world.loop_now() - begin;
+    if (!since && job_of(world) != first_job) {
+      since = world.loop_now();
+      end = *since + kDetectionPatience;
+    }
+    if (!told_at && world.alarms().size() > before) {
+      told_at = world.loop_now();
       found.alarm = text_of_alarm(world.alarms()[before]);
     }
-    if (!found.unlit_after && !all_lit(world)) {
-      found.unlit_after = world.loop_now() - begin;
+    if (const Alarm* alarm = named_at ? nullptr : alarm_of(world, before, one)) {
+      named_at = world.loop_now();
+      found.alarm = text_of_alarm(*alarm);
+    }
+    found.harms = found.harms || (!is_ordered && world.light().reached().size() != reached);
+    if (!is_ordered && !found.unlit_after && !all_lit(world)) {
+      found.unlit_after = world.loop_now() - *since;
     }
   }
+  if (!since) {
+    return fail(ErrorCode::internal, "the job did not end in its time");
+  }
+  const auto after = [&](std::optional<Instant> at) {
+    return at ? std::optional(std::max(*at - *since, Duration{})) : std::nullopt;
+  };
+  found.alarm_after = after(told_at);
+  found.named_after = after(named_at);
+  found.is_lit_at_end = all_lit(world);
+  const auto& confirmed = world.controller().confirmed_plan();
+  found.harms = found.harms || (is_ordered && world.light().reached().size() < confirmed->plan.circuits.size());
   return found;
 }
 

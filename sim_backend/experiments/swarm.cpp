@@ -411,14 +411,15 @@ class Draw {
     const DeviceRole role = draw_.scenario.fabric->device(device).role;
     const bool is_switch = role == DeviceRole::wavelength_switch || role == DeviceRole::circuit_switch;
     if (which == 2) {
-      return add_exchange(lasts);
+      return add_fibre_fault(lasts);
     }
     add_fault(device, which == 1 && is_switch ? DeviceFaultKind::misroute : DeviceFaultKind::false_readback, lasts);
   }
 
-  /// Of two fibres that end at elements of one kind, as plugs that fit.
-  void add_exchange(Duration lasts) {
+  /// Cut, dirty, or two that end at elements of one kind exchanged, as plugs that fit.
+  void add_fibre_fault(Duration lasts) {
     const Fabric& fabric = *draw_.scenario.fabric;
+    constexpr std::array kKinds{FibreFaultKind::swap, FibreFaultKind::cut, FibreFaultKind::dirty};
     const auto kind_of = [&](FibreId fibre) { return fabric.element(fabric.fibres[fibre.value].to.element).kind.index(); };
     const auto fibres = static_cast<std::uint32_t>(fabric.fibres.size());
     FibreFault fault;
@@ -426,6 +427,12 @@ class Draw {
     fault.second = FibreId{random_.below(fibres)};
     fault.lasts = lasts;
     fault.at = instant_of_fault(lasts);
+    fault.kind = kKinds[random_.below(kKinds.size())];
+    if (fault.kind != FibreFaultKind::swap) {
+      fault.loss = Db{fault.kind == FibreFaultKind::dirty ? 1'200 : 0};
+      draw_.scenario.fibre_faults.push_back(fault);
+      return;
+    }
     for (std::uint32_t tried = 0; tried < fibres; ++tried) {
       if (fault.first != fault.second && kind_of(fault.first) == kind_of(fault.second)) {
         draw_.scenario.fibre_faults.push_back(fault);

@@ -27,7 +27,7 @@ enum class FaultClass : std::uint8_t {
   device,     ///< detuned, dim, dead, stuck, silent, refusing, late
   disk,       ///< the controller's is full
   power,      ///< a device's power is cut
-  untrue,     ///< light is not what registers say: misrouted, false read-back, exchanged fibres
+  untrue,     ///< light is not what registers say: misrouted, false read-back; fibres exchanged, cut, dirty
   slow,       ///< an agent's host
   clock,      ///< an agent's clock steps or drifts
   takeover,   ///< a second controller, while the old one goes on speaking

@@ -415,12 +415,15 @@ LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const 
   return model.timeline();
 }
 
-std::vector<ArrivingLight> arriving_at(const LightModel& light, ElementId receiver) {
+std::vector<ArrivingLight> arriving_at(const LightModel& light, PortRef input) {
   std::vector<ArrivingLight> arriving;
-  for (const Light& each : light.lights_at(receiver)) {
+  const Fabric& fabric = light.fabric();
+  const auto fibre = fabric.fibre_in[input.element.value][input.port];
+  for (const Light& each : fibre ? light.lights_on(*fibre) : std::span<const Light>{}) {
     arriving.push_back({each.frequency, each.power});
   }
-  for (const Leak& leak : light.leaks_at(receiver)) {
+  const bool is_receiver = std::holds_alternative<Receiver>(fabric.element(input.element).kind);
+  for (const Leak& leak : is_receiver ? light.leaks_at(input.element) : std::span<const Leak>{}) {
     if (leak.power > 0) {
       const double milliwatt = static_cast<double>(leak.power) * 1e-12;
       arriving.push_back({light.graph().emission(leak.transmitter).frequency, to_dbm(Milliwatt{milliwatt})});

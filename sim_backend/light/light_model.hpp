@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/fabric/light.hpp"
+#include "sim_backend/devices/light_observer.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 #include "sim_backend/light/light_graph.hpp"
 
@@ -208,7 +209,7 @@ class LightModel {
 };
 
 /// What comes to a receiver, leaks included, strongest first: what a monitor there can measure.
-std::vector<ArrivingLight> arriving_at(const LightModel& light, ElementId receiver);
+std::vector<ArrivingLight> arriving_at(const LightModel& light, PortRef input);
 
 /// What the light logs of one or more processes add up to; `changes` in any order.
 LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const OpticalChange> changes);

@@ -13,8 +13,10 @@ bool is_simulated(const Fabric& fabric, const Device& device, std::span<const No
   return fabric.buses[device.bus.value].endpoint == "sim" && std::ranges::find(nodes, device.agent) != nodes.end();
 }
 
-/// The first device upstream of these elements that is not simulated here; null: there is none.
-const Device* stranger_upstream(const Fabric& fabric, const std::vector<ElementId>& from, std::span<const NodeId> nodes) {
+}  // namespace
+
+const Device* stranger_upstream(const Fabric& fabric, const std::vector<ElementId>& from,
+                                const std::function<bool(const Device&)>& is_known) {
   std::vector<bool> seen(fabric.elements.size());
   std::vector<ElementId> open = from;
   while (!open.empty()) {
@@ -31,7 +33,7 @@ const Device* stranger_upstream(const Fabric& fabric, const std::vector<ElementI
       seen[before.value] = true;
       open.push_back(before);
       const auto device = fabric.device_of_element[before.value];
-      if (device && !is_simulated(fabric, fabric.device(*device), nodes)) {
+      if (device && !is_known(fabric.device(*device))) {
         return &fabric.device(*device);
       }
     }
@@ -39,15 +41,14 @@ const Device* stranger_upstream(const Fabric& fabric, const std::vector<ElementI
   return nullptr;
 }
 
-}  // namespace
-
 std::vector<std::string> blind_monitors(const Fabric& fabric, std::span<const NodeId> nodes) {
   std::vector<std::string> sentences;
   for (const Device& device : fabric.devices) {
     if (device.role != DeviceRole::monitor || !is_simulated(fabric, device, nodes)) {
       continue;
     }
-    if (const Device* other = stranger_upstream(fabric, device.elements, nodes)) {
+    const auto is_known = [&](const Device& other) { return is_simulated(fabric, other, nodes); };
+    if (const Device* other = stranger_upstream(fabric, device.elements, is_known)) {
       sentences.push_back(
           format_text("monitor {} (device {}) is simulated by this process, and light that comes to it passes {} (device {}), "
                       "which is not: it would read darkness. Let its bus be a lightloom-emulate powermeter or photodiode with "
@@ -58,11 +59,15 @@ std::vector<std::string> blind_monitors(const Fabric& fabric, std::span<const No
   return sentences;
 }
 
-LocalLight::LocalLight(const std::shared_ptr<const Fabric>& fabric, std::span<const NodeId> nodes) {
-  const auto looks = [&](const Device& device) {
-    return device.role == DeviceRole::monitor && is_simulated(*fabric, device, nodes);
-  };
-  if (std::ranges::any_of(fabric->devices, looks)) {
+LocalLight::LocalLight(const std::shared_ptr<const Fabric>& fabric, std::span<const NodeId> nodes,
+                       const std::function<bool(const Device&)>& measures) {
+  const auto is_known = [&](const Device& device) { return is_simulated(*fabric, device, nodes); };
+  for (const Device& device : fabric->devices) {
+    if (measures(device) && is_known(device) && stranger_upstream(*fabric, device.elements, is_known) == nullptr) {
+      seen_.insert(device.elements.begin(), device.elements.end());
+    }
+  }
+  if (!seen_.empty()) {
     light_.emplace(fabric);
   }
 }
@@ -73,8 +78,8 @@ void LocalLight::apply(const OpticalChange& change) {
   }
 }
 
-std::vector<ArrivingLight> LocalLight::arriving(ElementId receiver) const {
-  return light_ ? arriving_at(*light_, receiver) : std::vector<ArrivingLight>{};
+std::optional<std::vector<ArrivingLight>> LocalLight::arriving(PortRef input) const {
+  return seen_.contains(input.element) ? std::optional(arriving_at(*light_, input)) : std::nullopt;
 }
 
 }  // namespace loom

@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "sim_backend/devices/monitor_model.hpp"
 #include "sim_backend/devices/registry.hpp"
 
 namespace loom {
@@ -139,8 +138,8 @@ void SimBus::on_light(OnLight on_light) {
 
 void SimBus::look_through(const LightSight& sight) {
   for (const auto& model : models_) {
-    if (auto* monitor = dynamic_cast<MonitorModel*>(model.get())) {
-      monitor->look_through(sight);
+    if (auto* observer = dynamic_cast<LightObserver*>(model.get())) {
+      observer->look_through(sight);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/seams.hpp"
+#include "sim_backend/devices/light_observer.hpp"
 #include "sim_backend/devices/simulated_device.hpp"
 
 namespace loom {

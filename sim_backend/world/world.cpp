@@ -86,7 +86,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
   });
   triggers_ = std::make_unique<SimTriggers>(loop_, *bus_, *fabric_, scenario.triggers, options.seed);
   trigger_lines_ = scenario.triggers;
-  bus_->look_through([this](ElementId receiver) { return arriving_at(*light_, receiver); });
+  bus_->look_through([this](PortRef input) { return arriving_at(*light_, input); });
   make_places();
   make_troubled_hosts(scenario);
   make_controller();

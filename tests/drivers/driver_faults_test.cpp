@@ -212,7 +212,8 @@ TEST_CASE("devices_that_answer_late_refuse_or_garble_for_a_while_are_outlived_or
         INFO(subject.model << ", fault " << static_cast<int>(kind) << " for " << span.count() << " ns");
         Rig rig = rig_of(subject);
         rig.fire(subject.setpoints[0]);
-        rig.model->inject(rig.now, {.kind = kind, .until = rig.now + span});
+        const Duration delay = rig.transactions.back().deadline + std::chrono::milliseconds{40};
+        rig.model->inject(rig.now, {.kind = kind, .until = rig.now + span, .delay = delay});
         rig.fire(subject.setpoints[1]);
         if (rig.driver->activity() == DriverActivity::settled) {
           CHECK(is_true(rig, subject.setpoints[1]));
@@ -259,6 +260,60 @@ TEST_CASE("settled_is_true_whatever_the_wire_does") {
   }
   CHECK(settled > 500);  // both ways are really taken
   CHECK(failed > 100);
+}
+
+TEST_CASE("a_driver_that_gives_up_names_its_trouble_and_it_is_the_faults") {
+  struct Expected {
+    DeviceFaultKind kind;
+    std::set<Trouble> troubles;  ///< what it may come to
+  };
+  const Expected kExpected[] = {
+      {DeviceFaultKind::silence, {Trouble::silent}},
+      {DeviceFaultKind::nack, {Trouble::refusing}},
+      // A line of text that was damaged may be another text, and a device that says so another device.
+      {DeviceFaultKind::garbage, {Trouble::garbage, Trouble::bad_check, Trouble::misfit, Trouble::refusing}},
+      {DeviceFaultKind::stick, {Trouble::unheeded, Trouble::unlocked, Trouble::unsettled}},
+      {DeviceFaultKind::stuck_pending, {Trouble::unsettled, Trouble::unlocked, Trouble::unheeded, Trouble::refusing}},
+  };
+  std::size_t given_up = 0;
+  for (const Subject& subject : subjects()) {
+    for (const Expected& expected : kExpected) {
+      Rig rig = rig_of(subject);
+      rig.fire(subject.setpoints[0]);
+      rig.model->inject(rig.now, {.kind = expected.kind, .until = kNever});
+      rig.fire(subject.setpoints[1]);
+      const Observation seen = rig.driver->observe();
+      INFO(subject.model << ", fault " << static_cast<int>(expected.kind) << ": " << seen.fault << " ("
+                         << to_string(seen.trouble) << ")");
+      if (rig.driver->activity() == DriverActivity::settled) {
+        CHECK(seen.trouble == Trouble::none);
+        continue;
+      }
+      CHECK(expected.troubles.contains(seen.trouble));
+      ++given_up;
+    }
+  }
+  CHECK(given_up > 3 * subjects().size());
+}
+
+TEST_CASE("a_wrong_checksum_is_told_from_other_damage") {
+  Rig rig = rig_of(subject_of(DeviceRole::transmitter));
+  rig.fire(subject_of(DeviceRole::transmitter).setpoints[0]);
+  rig.mangle = [](BusReply& reply) {
+    if (!reply.bytes.empty()) {
+      reply.bytes.back() ^= 1;
+    }
+  };
+  rig.fire(subject_of(DeviceRole::transmitter).setpoints[1]);
+  CHECK(rig.driver->observe().trouble == Trouble::bad_check);
+  CHECK_THAT(rig.driver->observe().fault, Catch::Contains("wrong checksum"));
+  Subject bank = subject_of(DeviceRole::filter);
+  Rig heaters = rig_of(bank);
+  heaters.fire(bank.setpoints[0]);
+  heaters.wire = [](const Transaction&) { return bus_reply(BusStatus::bad_check); };
+  heaters.fire(bank.setpoints[1]);
+  CHECK(heaters.driver->observe().trouble == Trouble::bad_check);
+  CHECK_THAT(heaters.driver->observe().fault, Catch::Contains("wrong checksum"));
 }
 
 }  // namespace

@@ -32,9 +32,11 @@ Duration longer_answers(const Rig& rig) {
   return 2 * RetryState::kTries * std::max<Duration>(rig.transactions.front().deadline - milliseconds{500}, Duration{});
 }
 
-// Never: four tries of at most 500 ms and their pauses. Wrongly: each answer that can be read lets the procedure go on.
+// Never: four tries of at most 500 ms and their pauses. Late: an answer is taken for that of a later question, four seconds are
+// lost so at most, and what is understood meanwhile takes nearly its deadline. Wrongly: each answer that can be read lets the
+// procedure go on.
 const Manners kManners[] = {{"never", DeviceFaultKind::silence, milliseconds{2'040}},
-                            {"late", DeviceFaultKind::late, seconds{5}},
+                            {"late", DeviceFaultKind::late, seconds{8}},
                             {"wrongly", DeviceFaultKind::garbage, seconds{5}},
                             {"not now", DeviceFaultKind::nack, milliseconds{100}},
                             {"yes and does nothing", DeviceFaultKind::stick, seconds{5}}};
@@ -48,7 +50,8 @@ TEST_CASE("a_device_that_answers_late_wrongly_or_never_ends_as_a_named_fault_in_
         rig.fire(subject.setpoints[0]);
         REQUIRE(rig.driver->activity() == DriverActivity::settled);
         const Instant began = rig.now;
-        rig.model->inject(began, {.kind = manners.kind, .until = began + seconds{20}});
+        const Duration delay = rig.transactions.back().deadline + seed * milliseconds{70};
+        rig.model->inject(began, {.kind = manners.kind, .until = began + seconds{20}, .delay = delay});
         rig.fire(subject.setpoints[1]);
         CHECK(rig.now - began <= manners.limit + longer_answers(rig));
         check_verdict(rig, subject, subject.setpoints[1]);

@@ -78,7 +78,7 @@ TEST_CASE("a_garbled_serial_reply_is_malformed_and_forgotten") {
     terminal.receive(8);
     terminal.deliver(read_reply(0, 9));
   });
-  CHECK(bus.execute(registers({0, 1, {}}, milliseconds{300})).status == BusStatus::malformed);
+  CHECK(bus.execute(registers({0, 1, {}}, milliseconds{300})).status == BusStatus::bad_check);
   CHECK(bus.execute(registers({0, 1, {}})).words == std::vector<std::uint16_t>{9});
 }
 

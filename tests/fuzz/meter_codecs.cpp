@@ -65,7 +65,7 @@ void check_meter_line(std::string_view line) {
 void check_meter_model(std::string_view line) {
   const Device device{DeviceId{0}, "meter", DeviceRole::monitor, NodeId{0}, BusId{0}, 1, {ElementId{0}}};
   ScpiMeterModel meter(device, osa_profile(device), {});
-  meter.look_through([](ElementId) { return std::vector<ArrivingLight>{{Frequency{193'100'000}, Dbm{-500}}}; });
+  meter.look_through([](PortRef) { return std::vector<ArrivingLight>{{Frequency{193'100'000}, Dbm{-500}}}; });
   const auto say = [&](Instant now, std::string text) {
     const ModelReply reply =
         meter.execute(now, {device.id, 1, Frame{{text.begin(), text.end()}, 0, "\n"}, std::chrono::seconds{1}});

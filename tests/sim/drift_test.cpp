@@ -91,21 +91,24 @@ namespace {
 
 /// A ring of light over switches that somebody else patches, too.
 struct SharedSwitches {
-  Scenario scenario = shared();
+  Scenario scenario;
   Plant plant = idle_ports();
   World world{scenario, *script_of(scenario), {}};
   Outsider outsider{world.bus(), scenario.fabric};
   DeviceId ocs;
 
-  SharedSwitches() {
+  explicit SharedSwitches(Duration jobs_run_for = kForever) : scenario(shared(jobs_run_for)) {
     REQUIRE(world.start());
     run(seconds{8});
     REQUIRE(world.controller().is_idle());
     ocs = plant.device(world.controller().confirmed_plan()->plan, *scenario.fabric);
     world.excuse(scenario.fabric->device(ocs));
   }
-  static Scenario shared() {
+  static Scenario shared(Duration jobs_run_for) {
     Scenario scenario = drift_scenario(DriftFabric::ocs_16);
+    for (JobSubmission& job : scenario.jobs) {
+      job.runs_for = jobs_run_for;
+    }
     Fabric fabric = *scenario.fabric;
     for (Device& device : fabric.devices) {
       device.profile.clear();  // foreign: report
@@ -157,6 +160,32 @@ TEST_CASE("an_agent_that_begins_anew_beside_connections_of_somebody_else_knows_i
   CHECK(bench.seen().occupied.size() == 1);
   CHECK(bench.world.bus().model(bench.ocs).true_light(bench.world.loop_now()) == before);
   CHECK(bench.world.controller().drift().counts() == DriftCounts{});
+  CHECK(bench.world.checker().count() == violations);
+}
+
+TEST_CASE("an_agent_whose_journal_is_lost_knows_its_own_connections_from_those_of_somebody_else_by_what_the_controller_says") {
+  SharedSwitches bench(seconds{45});
+  bench.plant.act(bench.outsider, bench.world, bench.ocs);
+  bench.run(seconds{5});
+  const std::vector<CrossConnect> ours = bench.seen().connects;
+  REQUIRE_FALSE(ours.empty());
+  const OpticalState before = bench.world.bus().model(bench.ocs).true_light(bench.world.loop_now());
+  const std::uint64_t violations = bench.world.checker().count();
+  const Peer agent = agent_peer(bench.scenario.fabric->device(bench.ocs).agent);
+  bench.world.crash(agent, milliseconds{200});
+  bench.world.disk(agent).replace({});
+  bench.run(seconds{20});
+  REQUIRE(bench.world.is_up(agent));
+  CHECK(bench.seen().connects == ours);
+  CHECK(bench.seen().occupied.size() == 1);
+  CHECK(bench.world.bus().model(bench.ocs).true_light(bench.world.loop_now()) == before);
+  CHECK(bench.world.controller().drift().counts() == DriftCounts{});
+  CHECK(bench.world.checker().count() == violations);
+  // What is its own it can take away, and nothing else.
+  bench.run(seconds{30});
+  CHECK(bench.circuits() == 0);
+  CHECK(bench.seen().connects.empty());
+  CHECK(bench.seen().occupied.size() == 1);
   CHECK(bench.world.checker().count() == violations);
 }
 

@@ -148,7 +148,7 @@ void Reconciler::judge(DeviceId id, EffectSink& sink) {
       }
       break;
     case DriftWatch::News::drifted:
-      if (facts_.fabric->device(id).role == DeviceRole::monitor) {
+      if (facts_.fabric->device(id).role == DeviceRole::monitor || measured_.is_others(id)) {
         drift_.leave_to_people(id);  // what it measures is others' light
       }
       alarm_of_drift(*plan, drift, sink);

@@ -22,6 +22,7 @@ const LightPaths& LightWatch::paths() const {
     followed_ = confirmed_.present();
     paths_ = std::make_shared<const LightPaths>(facts_.fabric, confirmed_.base());
     circuits_.clear();
+    through_.clear();
     const auto& circuits = followed_->plan.circuits;
     for (std::size_t i = 0; i < circuits.size(); ++i) {
       circuits_[circuits[i].job].push_back(i);

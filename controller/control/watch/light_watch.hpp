@@ -47,8 +47,10 @@ class LightWatch {
   /// Circuits of running jobs that the confirmed plan does without.
   std::vector<CircuitReport> left_out_of(JobId job) const;
 
-  /// Of a monitor; nothing: it sees all that it should, or nobody can tell.
+  /// Of a monitor, or of a switch that measures its ports; nothing: it sees all that it should, or nobody can tell.
   std::optional<MissingLight> missing_light(DeviceId monitor) const;
+  /// A monitor, or a switch that measures its ports.
+  bool measures_light(DeviceId device) const;
   /// What was read of a laser, with its frequency as a monitor measures it; nothing: none does.
   std::optional<Observation> as_measured(DeviceId laser) const;
   /// Of a laser as_measured(): who measures it, and what it says itself.
@@ -72,6 +74,9 @@ class LightWatch {
   const LightPaths& paths() const;
   void gather_received(Sight& sight) const;
   bool measures_frequency(DeviceId monitor) const;
+  std::optional<MissingLight> missing_at_receiver(ElementId receiver, const Sight& seen) const;
+  std::optional<MissingLight> missing_in_switch(ElementId element, const Sight& seen) const;
+  MissingLight missing_of(std::size_t index, const MeasuredLight& dark, DeviceId witness, const Sight& seen) const;
   /// Of the confirmed plan, if a monitor measures its frequency; nothing: none does, it emits for no circuit, or it plays.
   std::optional<std::size_t> circuit_of_laser(DeviceId laser) const;
   void measure_jobs();
@@ -86,6 +91,7 @@ class LightWatch {
   mutable std::map<ElementId, std::size_t> circuit_of_transmitter_;  ///< where a monitor may see it
   mutable std::shared_ptr<const LightPaths> paths_;                  ///< of the confirmed plan, once somebody asked
   mutable std::map<JobId, std::vector<std::size_t>> circuits_;       ///< indices in the plan
+  mutable std::map<ElementId, std::vector<std::size_t>> through_;    ///< likewise, by switch, once somebody asked
   mutable std::shared_ptr<const PlanResult> followed_;               ///< what paths_ and circuits_ are of
   std::shared_ptr<const PlanResult> measured_;
   std::shared_ptr<const PlanResult> under_way_;

@@ -68,30 +68,65 @@ void LightWatch::gather_received(Sight& sight) const {
   }
 }
 
-std::optional<MissingLight> LightWatch::missing_light(DeviceId monitor) const {
-  if (!has_monitors_ || !confirmed_.exists() || facts_.fabric->device(monitor).role != DeviceRole::monitor) {
+/// A switch's own reading says whether it has taps.
+bool LightWatch::measures_light(DeviceId device) const {
+  const DeviceRole role = facts_.fabric->device(device).role;
+  const Observation* seen = role == DeviceRole::circuit_switch ? sessions_.observed(device) : nullptr;
+  const auto* reading = seen == nullptr ? nullptr : std::get_if<CircuitSwitchObservation>(&seen->reading);
+  return role == DeviceRole::monitor || (reading != nullptr && !reading->powers.empty());
+}
+
+std::optional<MissingLight> LightWatch::missing_light(DeviceId witness) const {
+  if (!confirmed_.exists() || !measures_light(witness)) {
     return std::nullopt;
   }
-  const LightPaths& ways = paths();
+  const Device& device = facts_.fabric->device(witness);
   const Sight seen = sight();
-  for (const ElementId receiver : facts_.fabric->device(monitor).elements) {
-    const auto index = missing_at(ways, receiver, seen.readings);
-    if (!index) {
-      continue;
+  for (const ElementId element : device.elements) {
+    const auto missing =
+        device.role == DeviceRole::monitor ? missing_at_receiver(element, seen) : missing_in_switch(element, seen);
+    if (missing) {
+      return missing;
     }
-    MissingLight missing{ways.plan().circuits[*index].id, facts_.now, {}};
-    for (const Hop& hop : ways.hops(*index)) {
-      const auto device = facts_.fabric->device_of_element[hop.element.value];
-      const Observation* read = device ? sessions_.observed(*device) : nullptr;
-      const bool is_monitor = device && facts_.fabric->device(*device).role == DeviceRole::monitor;
-      missing.all_read_since =
-          read == nullptr || is_monitor ? missing.all_read_since : std::min(missing.all_read_since, read->read_at);
-    }
-    const MeasuredLight dark{LightState::dark, LightCause::received_low, Duration{}, receiver};
-    missing.why = describe_light(ways, *index, dark, seen.readings);
-    return missing;
   }
   return std::nullopt;
+}
+
+std::optional<MissingLight> LightWatch::missing_at_receiver(ElementId receiver, const Sight& seen) const {
+  const auto index = missing_at(paths(), receiver, seen.readings);
+  const MeasuredLight dark{LightState::dark, LightCause::received_low, Duration{}, receiver};
+  return index ? std::optional(missing_of(*index, dark, *facts_.fabric->device_of_element[receiver.value], seen))
+               : std::nullopt;
+}
+
+std::optional<MissingLight> LightWatch::missing_in_switch(ElementId element, const Sight& seen) const {
+  const LightPaths& ways = paths();
+  const auto [found, is_new] = through_.try_emplace(element);
+  for (std::size_t i = 0; is_new && i < ways.plan().circuits.size(); ++i) {
+    if (const auto hops = ways.hops(i); std::ranges::find(hops, element, &Hop::element) != hops.end()) {
+      found->second.push_back(i);
+    }
+  }
+  for (const std::size_t index : found->second) {
+    if (const auto dark = missing_in(ways, index, element, seen.readings)) {
+      return missing_of(index, *dark, *facts_.fabric->device_of_element[element.value], seen);
+    }
+  }
+  return std::nullopt;
+}
+
+MissingLight LightWatch::missing_of(std::size_t index, const MeasuredLight& dark, DeviceId witness, const Sight& seen) const {
+  const LightPaths& ways = paths();
+  MissingLight missing{ways.plan().circuits[index].id, facts_.now, {}};
+  for (const Hop& hop : ways.hops(index)) {
+    const auto device = facts_.fabric->device_of_element[hop.element.value];
+    const Observation* read = device ? sessions_.observed(*device) : nullptr;
+    const bool is_witness = device && (*device == witness || facts_.fabric->device(*device).role == DeviceRole::monitor);
+    missing.all_read_since =
+        read == nullptr || is_witness ? missing.all_read_since : std::min(missing.all_read_since, read->read_at);
+  }
+  missing.why = describe_light(ways, index, dark, seen.readings);
+  return missing;
 }
 
 std::optional<std::size_t> LightWatch::circuit_of_laser(DeviceId laser) const {

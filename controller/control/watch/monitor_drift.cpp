@@ -10,18 +10,21 @@ Drift MonitorDrift::drift_of(const DevicePlan& plan, const ReconcileLimits& limi
   const auto measured = light_.as_measured(plan.device);
   const Observation* seen = measured ? &*measured : sessions_.observed(plan.device);
   const Drift drift = loom::drift_of(*facts_.fabric, plan, seen, facts_.now, limits);
-  const bool is_monitor = facts_.fabric->device(plan.device).role == DeviceRole::monitor;
-  return is_monitor && drift == Drift::none ? drift_of_monitor(plan.device) : drift;
+  if (drift == Drift::none && light_.measures_light(plan.device)) {
+    return drift_of_witness(plan.device);
+  }
+  missing_since_.erase(plan.device);
+  return drift;
 }
 
 /// Only once every device on the way of that light was read since: one of them may be about to say why it is dark.
-Drift MonitorDrift::drift_of_monitor(DeviceId monitor) {
-  const auto missing = light_.missing_light(monitor);
+Drift MonitorDrift::drift_of_witness(DeviceId witness) {
+  const auto missing = light_.missing_light(witness);
   if (!missing) {
-    missing_since_.erase(monitor);
+    missing_since_.erase(witness);
     return Drift::none;
   }
-  const auto place = missing_since_.try_emplace(monitor, sessions_.observed(monitor)->read_at).first;
+  const auto place = missing_since_.try_emplace(witness, sessions_.observed(witness)->read_at).first;
   return missing->all_read_since >= place->second ? Drift::missing : Drift::none;
 }
 
@@ -34,7 +37,7 @@ void MonitorDrift::explain(const DevicePlan& plan, Drift drift, const ReconcileL
   if (measured && drift == Drift::detuned) {
     alarm.evidence += ", " + light_.who_measured(device.id);
   }
-  if (const auto missing = drift == Drift::missing ? light_.missing_light(device.id) : std::nullopt) {
+  if (const auto missing = is_others(device.id) ? light_.missing_light(device.id) : std::nullopt) {
     alarm.evidence = format_text("{} (device {}, node {}) misses light of circuit {}, whose devices all read as planned: {}",
                                  device.name, device.id.value, device.agent.value, missing->circuit.value, missing->why);
     alarm.next_command = format_text("loom circuit explain {}", missing->circuit.value);

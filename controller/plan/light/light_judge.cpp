@@ -219,6 +219,26 @@ LightFinding LightJudge::judge_reading(const Hop& hop, const DevicePlan& plan, c
 
 // --- what is measured of the light itself --------------------------------------------------------------------------------
 
+/// A tap measures all light of its port together: that there is none says it of every circuit.
+LightFinding LightJudge::judge_taps(const Hop& hop) const {
+  const auto id = device_at(hop.element);
+  const Observation* read = id && readings_.devices[id->value] ? &*readings_.devices[id->value] : nullptr;
+  const auto* seen = read != nullptr ? std::get_if<CircuitSwitchObservation>(&read->reading) : nullptr;
+  const bool plays = paths_.sightings(index_).empty();
+  if (seen == nullptr || seen->powers.empty() || plays || is_moving_ || read->read_at <= light_since_ ||
+      agent_of(*id) == AgentLight::away || uncertainty_of(*id)) {
+    return kHealthy;
+  }
+  const auto is_dark = [&](std::uint16_t port, bool is_input) {
+    const auto tap = std::ranges::find_if(
+        seen->powers, [&](const PortPower& each) { return each.port == port && each.is_input == is_input; });
+    return tap != seen->powers.end() && tap->power <= kNoLight;
+  };
+  return is_dark(hop.input, true)     ? LightFinding{LightState::dark, LightCause::no_light_in}
+         : is_dark(hop.output, false) ? LightFinding{LightState::dark, LightCause::no_light_out}
+                                      : kHealthy;
+}
+
 const ReceivedPower* LightJudge::received_at(ElementId element) const {
   const bool is_measured = !readings_.received.empty() && readings_.received[element.value].has_value();
   return is_measured ? &*readings_.received[element.value] : nullptr;

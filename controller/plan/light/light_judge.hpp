@@ -21,6 +21,8 @@ class LightJudge {
 
   /// A device on its way. `measured`: its frequency by a monitor, which outranks a laser's own word.
   LightFinding judge(const Hop& hop, const std::optional<MeasuredFrequency>& measured) const;
+  /// The taps of a switch on its way: light that does not come in, or does not go out.
+  LightFinding judge_taps(const Hop& hop) const;
   /// A receiver that may measure it.
   LightFinding judge(const Sighting& sighting) const;
   /// Does a monitor there see it as it shall be?

@@ -36,6 +36,7 @@ MeasuredLight measure(const LightPaths& paths, std::size_t index, const LightRea
   Proof proof = Proof::device;
   for (const Hop& hop : hops) {
     verdict.add(judge.judge(hop, measured), hop.element, judge.age_of(hop));
+    verdict.add(asks_monitors ? judge.judge_taps(hop) : LightFinding{}, hop.element, Duration{});
     proof = std::min(proof, judge.proof_of(hop).value_or(proof));
   }
   for (const Sighting& sighting : asks_monitors ? paths.sightings(index) : std::span<const Sighting>{}) {
@@ -69,6 +70,18 @@ std::optional<std::size_t> missing_at(const LightPaths& paths, ElementId receive
       if (is_dark && measure_devices(paths, index, readings).state == LightState::lit) {
         return index;
       }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MeasuredLight> missing_in(const LightPaths& paths, std::size_t index, ElementId element,
+                                        const LightReadings& readings) {
+  const LightJudge judge(paths, index, readings);
+  for (const Hop& hop : paths.hops(index)) {
+    const LightFinding found = hop.element == element ? judge.judge_taps(hop) : LightFinding{};
+    if (found.state == LightState::dark && measure_devices(paths, index, readings).state == LightState::lit) {
+      return MeasuredLight{found.state, found.cause, Duration{}, element};
     }
   }
   return std::nullopt;

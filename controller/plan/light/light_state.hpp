@@ -72,6 +72,8 @@ enum class LightCause : std::uint8_t {
   played,              ///< its timeslots are over
   ring_away,
   ring_in_the_way,
+  no_light_in,   ///< a switch on its way measures none where it should enter
+  no_light_out,  ///< likewise where it should leave
   not_connected,
   no_path,  ///< the plan itself does not carry it
 };
@@ -108,6 +110,11 @@ struct MeasuredFrequency {
 std::optional<MeasuredFrequency> measured_frequency(const LightPaths& paths, std::size_t index, const LightReadings& readings);
 /// The first circuit at a monitor's receiver whose light does not arrive there; nothing: it all does, or it cannot be told.
 std::optional<std::size_t> missing_at(const LightPaths& paths, ElementId receiver, const LightReadings& readings);
+
+/// Does a switch that measures its ports see none of the `index`-th circuit's light, though every device on its way reads as
+/// planned? Then nothing but a fibre can have lost it.
+std::optional<MeasuredLight> missing_in(const LightPaths& paths, std::size_t index, ElementId element,
+                                        const LightReadings& readings);
 
 /// One sentence that names the element, what was read, how old that is and the limit that it broke.
 std::string describe_light(const LightPaths& paths, std::size_t index, const MeasuredLight& light,

@@ -130,6 +130,10 @@ class Sentence {
       case LightCause::attenuated:
         return format_text("attenuates it more than planned by more than {}{}", to_string(readings_.limits.dim_beyond),
                            read_ago(seen->read_at));
+      case LightCause::no_light_in:
+      case LightCause::no_light_out:
+        return format_text("measures no light at its {}, limit {}{}", port(element), to_string(kNoLight),
+                           read_ago(seen->read_at));
       case LightCause::between_timeslots:
         return "was between its timeslots" + read_ago(seen->read_at);
       case LightCause::played:
@@ -137,6 +141,13 @@ class Sentence {
       default:
         return measured(element, *seen) + read_ago(seen->read_at);
     }
+  }
+
+  std::string port(const Element& element) const {
+    const auto hops = paths_.hops(index_);
+    const auto hop = std::ranges::find(hops, element.id, &Hop::element);
+    return light_.cause == LightCause::no_light_in ? format_text("input {}", hop->input)
+                                                   : format_text("output {}", hop->output);
   }
 
   std::string measured(const Element& element, const Observation& seen) const {

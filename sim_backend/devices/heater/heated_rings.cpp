@@ -50,6 +50,14 @@ Frequency HeatedRings::resonance_at(std::size_t ring, Instant at) const {
   return {heated.to.mhz + (heated.from - heated.to).mhz * remaining / 1'000};
 }
 
+void HeatedRings::misroute(RingLight& light) const {
+  const RingLight told = light;
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    const std::size_t before = (i + rings_.size() - 1) % rings_.size();
+    light.resonances[i] = filter(i).cold_resonance + (told.resonances[before] - filter(before).cold_resonance);
+  }
+}
+
 void HeatedRings::append_breakpoints(Instant from, std::vector<Instant>& instants) const {
   for (const Ring& ring : rings_) {
     if (ring.from == ring.to || from >= step_of(ring.begin, ring.time_constant, kDecay.back())) {

@@ -7,6 +7,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/time.hpp"
+#include "sim_backend/devices/optical_state.hpp"
 
 namespace loom {
 
@@ -19,6 +20,8 @@ class HeatedRings {
   /// From `at` on its heater has `volts`.
   void heat(std::size_t ring, Instant at, double volts, Duration time_constant);
   Frequency resonance_at(std::size_t ring, Instant at) const;
+  /// As if each heater's voltage came to the ring before: by the shift of its resonance.
+  void misroute(RingLight& light) const;
   /// Instants after `from` at which a resonance moves.
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const;
 

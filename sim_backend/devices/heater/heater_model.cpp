@@ -37,15 +37,7 @@ OpticalState HeaterModel::light(Instant at) const {
 }
 
 /// Each ring is as warm as the one before it should be.
-void HeaterModel::misroute(OpticalState& state) const {
-  const RingLight told = std::get<RingLight>(state);
-  auto& light = std::get<RingLight>(state);
-  for (std::size_t i = 0; i < rings_.size(); ++i) {
-    const std::size_t before = (i + rings_.size() - 1) % rings_.size();
-    const FrequencyOffset shift = told.resonances[before] - rings_.filter(before).cold_resonance;
-    light.resonances[i] = rings_.filter(i).cold_resonance + shift;
-  }
-}
+void HeaterModel::misroute(OpticalState& state) const { rings_.misroute(std::get<RingLight>(state)); }
 
 void HeaterModel::append_breakpoints(Instant from, std::vector<Instant>& instants) const {
   rings_.append_breakpoints(from, instants);

@@ -36,6 +36,8 @@ OpticalState LineHeaterModel::light(Instant at) const {
   return light;
 }
 
+void LineHeaterModel::misroute(OpticalState& state) const { rings_.misroute(std::get<RingLight>(state)); }
+
 void LineHeaterModel::append_breakpoints(Instant from, std::vector<Instant>& instants) const {
   rings_.append_breakpoints(from, instants);
 }

@@ -26,6 +26,7 @@ class LineHeaterModel : public SimulatedDevice {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
 
   /// What it says to a line, each line of it with its end; empty: nothing.
   virtual std::string answer(Instant now, Instant at, std::string_view line) = 0;

@@ -22,6 +22,7 @@ CircuitSwitchModel::CircuitSwitchModel(const Device& device, const Element& elem
                                        PortRectangle ports)
     : SimulatedDevice(device.id, options),
       serial_(device.serial.empty() ? std::to_string(100'000 + device.id.value) : device.serial),
+      element_(element.id),
       ports_(ports),
       settle_max_(std::get<OpticalCircuitSwitch>(element.kind).settle_max),
       outputs_(ports.whole.inputs, -1),
@@ -159,21 +160,38 @@ void CircuitSwitchModel::shut(Instant now, Instant at, std::uint32_t port, bool 
   light_changed(now, at);
 }
 
-/// At an input what comes, at an output what the connection leaves of it.
-Dbm CircuitSwitchModel::power_at(Instant at, std::uint32_t port) const {
+/// From the fabric, or as the options say; ports that the fabric has not are dark beside ones that it has.
+std::optional<Dbm> CircuitSwitchModel::power_in(std::uint32_t input) const {
   const auto& lit = options().ocs.lit;
+  if (const auto found = std::ranges::find(lit, input, &std::pair<std::uint32_t, Dbm>::first); found != lit.end()) {
+    return found->second;
+  }
+  const bool is_ours = input >= ports_.before_inputs && input - ports_.before_inputs < ports_.ours.inputs;
+  const auto lights =
+      sight_ && is_ours ? sight_({element_, static_cast<PortNumber>(input - ports_.before_inputs)}) : std::nullopt;
+  if (!lights) {
+    return lit.empty() && (!sight_ || is_ours) ? std::nullopt : std::optional(kDarkPort);
+  }
+  Milliwatt sum;
+  for (const ArrivingLight& each : *lights) {
+    sum = sum + to_milliwatt(each.power);
+  }
+  return lights->empty() ? kDarkPort : std::max(to_dbm(sum), kDarkPort);
+}
+
+/// At an input what comes, at an output what the connection leaves of it.
+std::optional<Dbm> CircuitSwitchModel::power_at(Instant at, std::uint32_t port) const {
   if (port < ports_.whole.inputs) {
-    const auto found = std::ranges::find(lit, port, &std::pair<std::uint32_t, Dbm>::first);
-    return found == lit.end() ? kDarkPort : found->second;
+    return power_in(port);
   }
   const auto output = static_cast<std::uint16_t>(port - ports_.whole.inputs);
   const std::vector<CrossConnect> all = listed(at);
   const auto feeds = std::ranges::find(all, output, &CrossConnect::output);
-  if (feeds == all.end() || shut_[feeds->input] || shut_[port]) {
+  if (feeds == all.end() || shut_[feeds->input] || shut_[port] || has_fault(DeviceFaultKind::fail, at)) {
     return kDarkPort;
   }
-  const Dbm comes = power_at(at, feeds->input);
-  return comes == kDarkPort ? comes : comes - kInsertionLoss;
+  const auto comes = power_in(feeds->input);
+  return comes && *comes != kDarkPort ? std::optional(*comes - kInsertionLoss) : comes;
 }
 
 }  // namespace loom

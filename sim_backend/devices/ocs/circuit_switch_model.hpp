@@ -10,6 +10,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/ocs/port_rectangle.hpp"
+#include "sim_backend/devices/light_observer.hpp"
 #include "sim_backend/devices/registry.hpp"
 #include "sim_backend/devices/switch_motion.hpp"
 
@@ -17,10 +18,11 @@ namespace loom {
 
 /// Ports under way pass nothing and are missing from the map that is read back. A port that is taken refuses a second
 /// connection, one that is disabled or broken the first.
-class CircuitSwitchModel : public SimulatedDevice {
+class CircuitSwitchModel : public SimulatedDevice, public LightObserver {
  public:
   CircuitSwitchModel(const Device& device, const Element& element, const SimDeviceOptions& options, PortRectangle ports);
   OpticalState light(Instant at) const final;
+  void look_through(LightSight sight) final { sight_ = std::move(sight); }
 
  protected:
   using Outputs = std::vector<std::int32_t>;  ///< by input of the whole switch; -1 = open
@@ -47,14 +49,19 @@ class CircuitSwitchModel : public SimulatedDevice {
   bool is_shut(std::uint32_t port) const { return shut_[port]; }
   /// A shutter that sticks stays as it is.
   void shut(Instant now, Instant at, std::uint32_t port, bool closed);
-  Dbm power_at(Instant at, std::uint32_t port) const;
+  /// What the port's tap measures; nothing: nobody said what light there is.
+  std::optional<Dbm> power_at(Instant at, std::uint32_t port) const;
   const std::string& serial() const { return serial_; }
   Duration service_time() const { return options().device_time; }
 
  private:
   std::vector<CrossConnect> inside() const;
 
+  std::optional<Dbm> power_in(std::uint32_t input) const;
+
   std::string serial_;
+  ElementId element_;
+  LightSight sight_;
   PortRectangle ports_;
   Duration settle_max_{};
   Outputs outputs_;

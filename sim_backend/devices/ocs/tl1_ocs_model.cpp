@@ -38,6 +38,9 @@ std::string decimal(Dbm power, int places) {
   return format_text("{}{}.{:02}{}", power.centi < 0 ? "-" : "", magnitude / 100, magnitude % 100, places > 2 ? "0" : "");
 }
 
+/// A port without a monitor says so in a word.
+std::string power_text(std::optional<Dbm> power, int places) { return power ? decimal(*power, places) : "NONE"; }
+
 }  // namespace
 
 Tl1OcsModel::Tl1OcsModel(const Device& device, const Element& element, const SimDeviceOptions& options, PortRectangle ports,
@@ -200,7 +203,7 @@ Tl1OcsModel::Outcome Tl1OcsModel::ports_told(Instant at, const Command& command)
   Outcome told;
   for (const std::uint32_t port : *ports) {
     told.rows.push_back(command.verb == "RTRV-PORT-POWER"
-                            ? format_text("{}:{}", number_of(port), decimal(power_at(at, port), 2))
+                            ? format_text("{}:{}", number_of(port), power_text(power_at(at, port), 2))
                             : format_text("{}:{}", number_of(port), is_shut(port) ? "CLOSED" : "OPEN"));
   }
   return told;
@@ -231,8 +234,8 @@ Tl1OcsModel::Outcome Tl1OcsModel::fibres(Instant at) const {
     told.rows.push_back(format_text(
         "GGN:IPORTID={},IPORTNAME=,OPORTID={},OPORTNAME=,CONNID=0,CONNSTATE=single,CONNCAUSE=none,INPWR={},OUTPWR={},"
         "PWRLOSS=0.000",
-        number_of(input), is_connected ? number_of(output) : 0, decimal(power_at(at, input), 3),
-        is_connected ? decimal(power_at(at, output), 3) : "0.000"));
+        number_of(input), is_connected ? number_of(output) : 0, power_text(power_at(at, input), 3),
+        is_connected ? power_text(power_at(at, output), 3) : "0.000"));
   }
   return told;
 }

@@ -136,6 +136,8 @@ OpticalState CmisModel::light(Instant at) const {
   return light;
 }
 
+void CmisModel::misroute(OpticalState& state) const { tune_beside(std::get<LaserLight>(state), transmitter_.channels); }
+
 void CmisModel::append_breakpoints(Instant, std::vector<Instant>& instants) const {
   Volatile state = live_;
   for (Instant next = next_change(state); next != kNever; next = next_change(state)) {

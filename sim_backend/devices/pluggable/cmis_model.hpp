@@ -48,6 +48,7 @@ class CmisModel final : public SimulatedDevice {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
 
  private:
   using Bytes = std::vector<std::uint8_t>;

@@ -69,6 +69,8 @@ OpticalState SffModel::light(Instant at) const {
   return light;
 }
 
+void SffModel::misroute(OpticalState& state) const { tune_beside(std::get<LaserLight>(state), transmitter_.channels); }
+
 void SffModel::append_breakpoints(Instant, std::vector<Instant>& instants) const {
   instants.push_back(live_.before_until);
   instants.push_back(live_.emit_from);

@@ -33,6 +33,7 @@ class SffModel final : public SimulatedDevice {
   ModelReply refuse(Instant now, const Transaction& transaction) override;
   void power_up(Instant now) override;
   void append_breakpoints(Instant from, std::vector<Instant>& instants) const override;
+  void misroute(OpticalState& state) const override;
 
  private:
   /// What a power cycle takes away.

@@ -2,6 +2,7 @@
 // Files that grow are read from where they ended; what they add is applied in the order of its happening.
 #include "sim_backend/emulate/monitor/light_sight.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -21,9 +22,19 @@ constexpr std::size_t kLineMost = 1u << 20;  ///< longer ones are no lines of a 
 LightLogs::LightLogs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths)
     : fabric_(std::move(fabric)), paths_(std::move(paths)), light_(fabric_) {}
 
-std::vector<ArrivingLight> LightLogs::arriving(ElementId receiver) {
+std::vector<ArrivingLight> LightLogs::arriving(PortRef input) {
   read_on();
-  return arriving_at(light_, receiver);
+  return arriving_at(light_, input);
+}
+
+CLI::Option* add_light_logs(CLI::App& app, std::vector<std::string>& paths) {
+  return app.add_option("--light-logs", paths, "light logs, or folders of *.light; with --scenario")
+      ->needs(app.get_option("--scenario"));
+}
+
+LightSight sight_of_logs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths) {
+  const auto logs = std::make_shared<LightLogs>(std::move(fabric), std::move(paths));
+  return [logs](PortRef input) { return logs->arriving(input); };
 }
 
 /// A state in the order of the roles, and as wide as the device.

@@ -9,8 +9,14 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
+#include "sim_backend/devices/light_observer.hpp"
 #include "sim_backend/devices/optical_state.hpp"
 #include "sim_backend/light/light_model.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace loom {
 
@@ -19,8 +25,8 @@ class LightLogs {
   /// `paths`: light logs, or folders whose files named *.light are read, those among them that appear later.
   LightLogs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths);
 
-  /// What comes to a receiver by all that was logged until now.
-  std::vector<ArrivingLight> arriving(ElementId receiver);
+  /// What comes to an input port by all that was logged until now.
+  std::vector<ArrivingLight> arriving(PortRef input);
   /// Lines that were none, or of a device that the fabric has not.
   std::uint64_t refused() const { return refused_; }
 
@@ -40,5 +46,9 @@ class LightLogs {
   Instant last_{};
   std::uint64_t refused_ = 0;
 };
+
+/// --light-logs: what a device measures that is emulated of a scenario.
+CLI::Option* add_light_logs(CLI::App& app, std::vector<std::string>& paths);
+LightSight sight_of_logs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths);
 
 }  // namespace loom

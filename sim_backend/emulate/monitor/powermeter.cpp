@@ -39,8 +39,7 @@ struct Options {
 };
 
 void add_light_options(CLI::App& app, Options& options) {
-  auto* logs = app.add_option("--light-logs", options.light_logs, "light logs, or folders of *.light; with --scenario");
-  logs->needs(app.get_option("--scenario"));
+  auto* logs = add_light_logs(app, options.light_logs);
   app.add_option("--dbm", options.dbm, "power at every receiver")->check(CLI::Range(-100.0, 30.0))->excludes(logs);
   app.add_option("--thz", options.terahertz, "frequency of that light")
       ->check(CLI::Range(100.0, 1'000.0))
@@ -49,15 +48,14 @@ void add_light_options(CLI::App& app, Options& options) {
 
 LightSight sight_of(const Options& options, const std::shared_ptr<const Fabric>& fabric) {
   if (!options.light_logs.empty()) {
-    const auto logs = std::make_shared<LightLogs>(fabric, options.light_logs);
-    return [logs](ElementId receiver) { return logs->arriving(receiver); };
+    return sight_of_logs(fabric, options.light_logs);
   }
   if (!options.dbm) {
     return {};
   }
   const ArrivingLight light{Frequency{static_cast<std::int64_t>(options.terahertz * 1e6 + 0.5)},
                             Dbm{static_cast<std::int32_t>(*options.dbm * 100 + (*options.dbm < 0 ? -0.5 : 0.5))}};
-  return [light](ElementId) { return std::vector<ArrivingLight>{light}; };
+  return [light](PortRef) { return std::vector<ArrivingLight>{light}; };
 }
 
 std::vector<Element> receivers(std::uint16_t count) {

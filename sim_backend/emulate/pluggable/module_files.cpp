@@ -58,6 +58,7 @@ int errno_of(BusStatus status) {
     case BusStatus::exception:
       return EINVAL;
     case BusStatus::malformed:
+    case BusStatus::bad_check:
       return EIO;
     case BusStatus::lost:
       return ENXIO;

@@ -10,6 +10,7 @@
 #include "drivers/ocs/tl1_ocs.hpp"
 #include "sim_backend/emulate/emulators.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
+#include "sim_backend/emulate/monitor/light_sight.hpp"
 #include "sim_backend/emulate/server.hpp"
 #include "sim_backend/emulate/switches/switch_options.hpp"
 
@@ -49,6 +50,7 @@ struct Options {
   std::vector<std::uint32_t> failed;
   std::vector<std::uint32_t> shut;
   std::vector<std::string> lit;
+  std::vector<std::string> light_logs;
   std::string user;
   std::string password_file;
   CircuitSwitchOptions around;
@@ -187,8 +189,11 @@ int serve(Options& options, bool has_port) {
   SimDeviceOptions models;
   models.ocs = options.around;
   const bool is_tl1 = devices && model_of(*devices) != kScpiOcs.model.name;
-  return run_emulator(devices, models,
-                      {[is_tl1](const EmulatorOptions&) { return is_tl1 ? make_tl1_framing() : make_line_framing(); }}, common);
+  EmulatedProtocol protocol{[is_tl1](const EmulatorOptions&) { return is_tl1 ? make_tl1_framing() : make_line_framing(); }};
+  if (devices && !options.light_logs.empty()) {
+    protocol.sight = sight_of_logs(devices->fabric, options.light_logs);
+  }
+  return run_emulator(devices, models, std::move(protocol), common);
 }
 
 void add_options(CLI::App& app, Options& options) {
@@ -208,6 +213,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--shut", options.shut, "a port whose shutter is closed (polatis-tl1); several times");
   app.add_flag("--shutters-stick", options.around.shutters_stick, "shutters stay as they are");
   app.add_option("--lit", options.lit, "PORT=DBM: light that comes to an input, for its power monitors (TL1); several times");
+  add_light_logs(app, options.light_logs);
   auto* user = app.add_option("--user", options.user, "who must log in (TL1); without it anybody is let in");
   auto* file = app.add_option("--password-file", options.password_file, "file with his password, mode 0600");
   user->needs(file);

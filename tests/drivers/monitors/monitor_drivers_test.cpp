@@ -23,9 +23,9 @@ struct Bench {
   explicit Bench(const std::string& model, std::vector<DeviceSetting> profile = {}, std::string serial = {})
       : rig(fabric_with_monitor(model, std::move(profile), std::move(serial)), DeviceId{0}) {
     arriving.resize(rig.fabric.devices[0].elements.size());
-    dynamic_cast<MonitorModel&>(*rig.model).look_through([this](ElementId receiver) {
+    dynamic_cast<MonitorModel&>(*rig.model).look_through([this](PortRef input) {
       const auto& elements = rig.fabric.devices[0].elements;
-      return arriving[static_cast<std::size_t>(std::find(elements.begin(), elements.end(), receiver) - elements.begin())];
+      return arriving[static_cast<std::size_t>(std::find(elements.begin(), elements.end(), input.element) - elements.begin())];
     });
   }
 

@@ -88,5 +88,48 @@ TEST_CASE("what no register shows is told where a monitor sees the light, and by
   CHECK_FALSE(unseen->unlit_after);
 }
 
+TEST_CASE("a fibre cut before a switch that measures its ports is told by the switch, with the port") {
+  const Scenario scenario = scenario_on("configs/fabrics/dialects_4.yaml");
+  const Fabric& fabric = *scenario.fabric;
+  const auto ocs = std::ranges::find(fabric.devices, "ocs", &Device::name)->elements.front();
+  std::size_t harmed = 0;
+  for (PortNumber port = 0; port < fabric.element(ocs).inputs; ++port) {
+    CAPTURE(port);
+    FibreFault cut;
+    cut.kind = FibreFaultKind::cut;
+    cut.first = *fabric.fibre_in[ocs.value][port];
+    cut.lasts = 2 * kDetectionPatience;
+    const auto found = detect(scenario, {"fibre-cut", "ocs", "fibre", cut}, 1);
+    REQUIRE(found);
+    CHECK(found->harms == found->named_after.has_value());
+    if (found->harms) {
+      CHECK_THAT(found->alarm, Catch::Contains("measures no light at its input " + std::to_string(port)));
+      CHECK(found->unlit_after);
+      ++harmed;
+    }
+  }
+  CHECK(harmed > 0);
+}
+
+TEST_CASE("what shows only in an order is told by the next one") {
+  const Scenario scenario = [] {
+    auto loaded = load_fabric("configs/fabrics/dialects_4.yaml", all_fabric_kinds());
+    REQUIRE(loaded);
+    return detection_scenario(std::make_shared<const Fabric>(std::move(*loaded.value)), "oddl", DetectionOrder::another_job);
+  }();
+  for (const auto& [fault, model] : {std::pair{"laser-stuck", "itla_laser"},
+                                     {"laser-stuck", "cmis"},
+                                     {"stuck-pending", "table_laser"},
+                                     {"heater-stuck", "nicslab"},
+                                     {"ocs-stuck", "polatis_tl1"}}) {
+    CAPTURE(fault, model);
+    const auto found = detect(scenario, case_of(scenario, fault, model), 1, DetectionOrder::another_job);
+    REQUIRE(found);
+    REQUIRE(found->named_after);
+    CHECK_FALSE(found->harms);
+    CHECK_THAT(found->alarm, Catch::Contains("looks like "));
+  }
+}
+
 }  // namespace
 }  // namespace loom

@@ -444,6 +444,7 @@ inline Observation observation(Random& random) {
   out.read_at = instant(random);
   out.reading = reading(random);
   out.fault = text(random);
+  out.trouble = random.any(Trouble::misfit);
   out.proof = random.any(Proof::monitor);
   out.identity = {text(random), text(random)};
   return out;

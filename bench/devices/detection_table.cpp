@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fault of the catalogue, on a device of every model that can have it, in a fabric that is lit and to which nothing is
-// ordered: when the controller first raises an alarm, and when it says of a circuit that it is not lit. Virtual time: the table
-// is a function of fabric and seeds. detection_table [FABRIC [SEEDS]]; rows are JSON with --json behind them.
+// Every fault of the catalogue, on a device of every model that can have it, in a fabric that is lit: when the controller first
+// raises an alarm, when one that names the device, and when it says of a circuit that it is not lit. Nothing is ordered
+// meanwhile, or
+// (--ordered) another job takes the place of the first. Virtual time: the table is a function of fabric and seeds.
+// detection_table [--ordered] [--json] [FABRIC [SEEDS]].
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,9 +49,11 @@ struct Times {
 
 struct Row {
   Times alarm;
+  Times named;
   Times unlit;
   std::string words;
   bool harms = false;
+  std::uint64_t lit_at_end = 0;  ///< runs
 };
 
 }  // namespace
@@ -57,45 +61,54 @@ struct Row {
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool is_json = std::erase(words, "--json") > 0;
+  const DetectionOrder order = std::erase(words, "--ordered") > 0 ? DetectionOrder::another_job : DetectionOrder::none;
   const std::string path = words.empty() ? "configs/fabrics/dialects_4.yaml" : words[0];
   const std::uint64_t seeds = words.size() < 2 ? 5 : std::strtoull(words[1].c_str(), nullptr, 10);
   auto loaded = load_fabric(path, all_fabric_kinds());
   if (!loaded || seeds == 0) {
-    std::fprintf(stderr, "%s cannot be used; detection_table [FABRIC [SEEDS]]\n", path.c_str());
+    std::fprintf(stderr, "%s cannot be used; detection_table [--ordered] [--json] [FABRIC [SEEDS]]\n", path.c_str());
     return 2;
   }
-  const Scenario scenario = detection_scenario(std::make_shared<const Fabric>(std::move(*loaded.value)), "oddl");
+  const Scenario scenario = detection_scenario(std::make_shared<const Fabric>(std::move(*loaded.value)), "oddl", order);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!is_json) {
-    std::printf("%s, seeds 1 to %llu, nothing ordered; ms of virtual time, median / greatest; -: not within %lld s\n",
-                path.c_str(), static_cast<unsigned long long>(seeds),
+    std::printf("%s, seeds 1 to %llu, %s; ms of virtual time, median / greatest; -: not within %lld s\n", path.c_str(),
+                static_cast<unsigned long long>(seeds),
+                order == DetectionOrder::none ? "nothing ordered" : "from the order of another job on",
                 static_cast<long long>(kDetectionPatience / std::chrono::seconds{1}));
-    std::printf("%-20s %-16s %-8s %18s %18s  %s\n", "fault", "model", "harms", "alarm", "not lit", "first alarm");
+    std::printf("%-20s %-16s %-8s %-8s %18s %18s %18s  %s\n", "fault", "model", "harms", "at end", "alarm", "names it",
+                "not lit", "the alarm");
   }
   for (const DetectionCase& one : detection_cases(*scenario.fabric)) {
     Row row;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const auto found = detect(scenario, one, seed);
+      const auto found = detect(scenario, one, seed, order);
       if (!found) {
         std::fprintf(stderr, "%s: %s\n", one.fault.c_str(), found.error().message.c_str());
         return 1;
       }
       row.alarm.add(found->alarm_after);
+      row.named.add(found->named_after);
       row.unlit.add(found->unlit_after);
       row.words = row.words.empty() ? found->alarm : row.words;
       row.harms = row.harms || found->harms;
+      row.lit_at_end += found->is_lit_at_end ? 1 : 0;
     }
     if (is_json) {
       rows.push_back({{"fault", one.fault},
                       {"model", one.model},
                       {"at", one.what},
                       {"harms", row.harms},
+                      {"lit_at_end", row.lit_at_end},
                       {"alarm_ms", row.alarm.json()},
+                      {"named_ms", row.named.json()},
                       {"not_lit_ms", row.unlit.json()},
                       {"alarm", row.words}});
     } else {
-      std::printf("%-20s %-16s %-8s %18s %18s  %.90s\n", one.fault.c_str(), one.model.c_str(), row.harms ? "yes" : "no",
-                  row.alarm.text(seeds).c_str(), row.unlit.text(seeds).c_str(), row.words.c_str());
+      const char* end = row.lit_at_end == seeds ? "lit" : row.lit_at_end == 0 ? "not lit" : "either";
+      std::printf("%-20s %-16s %-8s %-8s %18s %18s %18s  %.110s\n", one.fault.c_str(), one.model.c_str(),
+                  row.harms ? "yes" : "no", end, row.alarm.text(seeds).c_str(), row.named.text(seeds).c_str(),
+                  row.unlit.text(seeds).c_str(), row.words.c_str());
     }
   }
   if (is_json) {
