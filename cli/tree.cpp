@@ -17,6 +17,7 @@
 #include "cli/reference/help.hpp"
 #include "cli/reference/loom_page.hpp"
 #include "cli/render/answer.hpp"
+#include "cli/trace.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -40,9 +41,9 @@ void build_tree(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   format_help(app);  // before the commands, which take it over
   for (const auto add :
-       {add_status,    add_node,   add_device,    add_circuit, add_job,     add_schedule,   add_alarm, add_audit,
-        add_lasers,    add_lab,    add_keys,      add_backup,  add_predict, add_arena,      add_plan,  add_sim,
-        add_reproduce, add_bundle, add_catalogue, add_import,  add_config,  add_other_lists}) {
+       {add_status, add_node,      add_device, add_circuit,   add_job,    add_schedule, add_trace,      add_alarm,
+        add_audit,  add_lasers,    add_lab,    add_keys,      add_backup, add_predict,  add_arena,      add_plan,
+        add_sim,    add_reproduce, add_bundle, add_catalogue, add_import, add_config,   add_other_lists}) {
     add(app, line);
   }
   add_help(app, line);

@@ -3,47 +3,13 @@
 #include <array>
 #include <cstdio>
 
+#include "core/text/commit_trace.hpp"
 #include "core/text/format_text.hpp"
-#include "sim_backend/json_text.hpp"
+#include "core/text/json_text.hpp"
 #include "sim_backend/simulation.hpp"
 
 namespace loom {
 namespace {
-
-/// Nanoseconds as microseconds, exactly.
-std::string microseconds(Duration duration) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%lld.%03lld", static_cast<long long>(duration.count() / 1'000),
-                static_cast<long long>(duration.count() % 1'000));
-  return text.data();
-}
-
-std::string span(std::string_view name, std::string_view lane, std::uint64_t process, std::uint64_t thread, Instant begin,
-                 Duration length) {
-  return format_text("{{\"ph\":\"X\",\"name\":{},\"cat\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{}}}", json_text(name),
-                     json_text(lane), process, thread, microseconds(begin.time_since_epoch()), microseconds(length));
-}
-
-std::string process_name(std::uint64_t process, std::string_view name) {
-  return format_text("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}", process,
-                     json_text(name));
-}
-
-void add_commit(const CommitReport& report, std::vector<std::string>& events) {
-  const std::string name = format_text("revision {} {}", report.revision.value, to_string(report.outcome));
-  events.push_back(span(name, "commit", 1, 0, report.started, report.total));
-  const std::array<std::pair<std::string_view, Duration>, 6> stages{{{"prepare", report.prepare},
-                                                                     {"arm", report.arm},
-                                                                     {"wait", report.wait},
-                                                                     {"darken", report.darken},
-                                                                     {"move", report.move},
-                                                                     {"relight", report.relight}}};
-  Instant begin = report.started;
-  for (const auto& [stage, length] : stages) {
-    events.push_back(span(stage, "stage", 1, 1, begin, length));
-    begin += length;
-  }
-}
 
 template <class Items, class Print>
 std::string listed(const Items& items, Print print) {
@@ -84,20 +50,18 @@ std::string to_json(const SimResult& result) {
 }
 
 std::string to_trace(const World& world) {
-  std::vector<std::string> events{process_name(1, "commits"), process_name(2, "light, by receiving node")};
+  TraceEvents trace;
+  name_commits(1, trace);
+  trace.name_process(2, "light, by receiving node");
   for (const CommitReport& report : world.controller().history()) {
-    add_commit(report, events);
+    add_commit(report, 1, trace);
   }
   for (const LitWindow& window : world.light().timeline()) {
     const Instant end = window.end == kNever ? world.loop_now() : window.end;
-    events.push_back(span(format_text("from node {}", window.source.value), "light", 2, window.destination.value, window.begin,
-                          end - window.begin));
+    trace.add({format_text("from node {}", window.source.value), "light", 2, window.destination.value, window.begin,
+               end - window.begin});
   }
-  std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    out += events[i] + (i + 1 < events.size() ? ",\n" : "\n");
-  }
-  return out + "]}\n";
+  return trace.text();
 }
 
 }  // namespace loom

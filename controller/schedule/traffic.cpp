@@ -84,6 +84,17 @@ std::int64_t PairTraffic::bytes(RankPair pair) const {
   return sum;
 }
 
+std::uint32_t all_to_all_peers(const JobDemand& job) {
+  std::size_t most = 0;
+  for (const Collective& each : job.collectives) {
+    const std::size_t ranks = each.ranks.empty() ? job.nodes.size() : each.ranks.size();
+    const bool is_even = each.kind == CollectiveKind::all_to_all && each.splits.empty() &&
+                         each.bytes.count >= static_cast<std::int64_t>(ranks) && each.count > 0;
+    most = is_even && ranks > 0 ? std::max(most, ranks - 1) : most;
+  }
+  return static_cast<std::uint32_t>(most);
+}
+
 Result<JobTraffic> traffic_of(const JobDemand& job) {
   JobTraffic traffic;
   const auto ranks = static_cast<std::uint32_t>(job.nodes.size());

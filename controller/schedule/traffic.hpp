@@ -60,6 +60,10 @@ struct JobTraffic {
   PairTraffic pairs{0};
 };
 
+/// To how many others each rank of its largest even all-to-all sends; 0: it has none. It costs nothing: what a fabric can never
+/// give so many peers is refused by it before a pair is listed.
+std::uint32_t all_to_all_peers(const JobDemand& job);
+
 /// Rings as ring_groups_of says, what goes directly by pairs. An all-to-all sends S/n to each rank.
 /// Errors: out_of_range, naming the collective and the rank.
 Result<JobTraffic> traffic_of(const JobDemand& job);

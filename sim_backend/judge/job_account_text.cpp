@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "core/text/format_text.hpp"
-#include "sim_backend/json_text.hpp"
+#include "core/text/json_text.hpp"
 #include "sim_backend/judge/job_account.hpp"
 
 namespace loom {

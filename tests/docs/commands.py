@@ -153,7 +153,8 @@ def fault_of_span(text, help_):
         return "" if word in [*known, "help"] else f"dev has no {word}; it has {', '.join(known)}"
     if text.startswith("build/release/bench/"):
         name = re.match(r"build/release/bench/(\w*)", text).group(1)
-        return "" if f"{name}.cpp" in os.listdir(TREE / "bench") or not name else f"there is no benchmark {name}"
+        is_there = any((TREE / "bench").glob(f"**/{name}.cpp"))
+        return "" if is_there or not name else f"there is no benchmark {name}"
     return ""
 
 

@@ -102,6 +102,9 @@ class SipOcsScheduler {
 
  private:
   Result<void> add_job(const JobDemand& job) {
+    if (const std::uint32_t peers = all_to_all_peers(job); peers > switches_) {
+      return std::unexpected(too_many_peers(job, job.nodes.front().value, "sends to ", peers));
+    }
     auto traffic = traffic_of(job);
     if (!traffic) {
       return std::unexpected(std::move(traffic).error());
@@ -167,6 +170,12 @@ class SipOcsScheduler {
     return held;
   }
 
+  Error too_many_peers(const JobDemand& job, std::uint32_t node, std::string_view does, std::uint32_t peers) const {
+    return {ErrorCode::infeasible, format_text("infeasible: job {}: node {} {}{} peers, but has a port on Q = {} circuit "
+                                               "switches, one a peer; nearest: {} nodes that all exchange, or a ring",
+                                               job.job.value, node, does, peers, switches_, switches_ + 1)};
+  }
+
   Error refuse(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {
     std::map<std::uint32_t, std::uint32_t> sends;
     std::map<std::uint32_t, std::uint32_t> receives;
@@ -177,9 +186,7 @@ class SipOcsScheduler {
     for (const auto& [peers, what] : {std::pair{&sends, "sends to "}, std::pair{&receives, "receives from "}}) {
       for (const auto& [node, count] : *peers) {
         if (count > switches_) {
-          return {ErrorCode::infeasible, format_text("infeasible: job {}: node {} {}{} peers, but has a port on Q = {} circuit "
-                                                     "switches, one a peer; nearest: {} nodes that all exchange, or a ring",
-                                                     job.job.value, node, what, count, switches_, switches_ + 1)};
+          return too_many_peers(job, node, what, count);
         }
       }
     }

@@ -101,6 +101,17 @@ class SipRingScheduler {
   }
 
   Result<RingJob> read_job(const JobDemand& demand) const {
+    std::uint32_t channels = 0;
+    for (const RingBus& bus : shape_.buses) {
+      channels += bus.channels;
+    }
+    if (const std::uint32_t peers = all_to_all_peers(demand); peers > channels) {
+      return fail(
+          ErrorCode::infeasible,
+          format_text("infeasible: job {}: node {} sends to {} peers, each on a wavelength of its own, and there are {} "
+                      "on all buses; nearest: at most {} nodes next to each other if all exchange, or a ring among them",
+                      demand.job.value, demand.nodes.front().value, peers, channels, nodes_that_all_exchange()));
+    }
     auto traffic = traffic_of(demand);
     if (!traffic) {
       return std::unexpected(std::move(traffic).error());

@@ -3,6 +3,7 @@
 // lower and verify.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "controller/architectures/sip_ring/waves.hpp"
 #include "controller/plan/pipeline.hpp"
 #include "controller/schedule/permutations.hpp"
+#include "controller/schedule/traffic.hpp"
 #include "tests/oracle/small_rings.hpp"
 
 namespace {
@@ -299,10 +301,32 @@ TEST_CASE("interleaved_ring_jobs_share_the_wavelengths") {
   CHECK(second->plan.certificate.wavelength_isolated);
 }
 
-TEST_CASE("a_ring_without_wavelengths_enough_says_which_pair_has_none") {
+TEST_CASE("an_all_to_all_of_more_peers_than_wavelengths_is_refused_before_a_pair_is_listed") {
   SipRingParameters parameters;
   parameters.rings = 1;
   parameters.wavelengths = 4;
+  Pipeline pipeline{make_sip_ring(parameters)};
+  std::vector<std::uint32_t> all(16);
+  std::iota(all.begin(), all.end(), 0U);
+  pipeline.request.intent.jobs = {job_of(1, all, CollectiveKind::all_to_all)};
+  const auto made = make_plan(all_architectures(), pipeline.request);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == ErrorCode::infeasible);
+  CHECK_THAT(made.error().message,
+             Catch::Matchers::Contains("node 0 sends to 15 peers") && Catch::Matchers::Contains("nearest:"));
+  // A matrix of a million ranks would not fit any memory.
+  JobDemand vast;
+  vast.nodes.resize(1'000'000);
+  vast.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1}}, {CollectiveKind::all_to_all, {}, Bytes{1'000'000'000}}};
+  CHECK(all_to_all_peers(vast) == 999'999);
+  vast.collectives.back().bytes = Bytes{999'999};  // not a byte for each
+  CHECK(all_to_all_peers(vast) == 0);
+}
+
+TEST_CASE("a_ring_without_wavelengths_enough_says_which_pair_has_none") {
+  SipRingParameters parameters;
+  parameters.rings = 1;
+  parameters.wavelengths = 16;
   Pipeline pipeline{make_sip_ring(parameters)};
   std::vector<std::uint32_t> all;
   for (std::uint32_t i = 0; i < 16; ++i) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+find_package(nlohmann_json REQUIRED)
 loom_test(core_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/commit_trace_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/contact_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_units_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_values_test.cpp
@@ -10,4 +12,4 @@ loom_test(core_test
     ${CMAKE_CURRENT_LIST_DIR}/forwarding_table_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/host_port_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/schedule_part_test.cpp
-  LINKS loom_architectures loom_core)
+  LINKS loom_architectures loom_core nlohmann_json::nlohmann_json)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Escapes and fixed decimals.
-#include "sim_backend/json_text.hpp"
+#include "core/text/json_text.hpp"
 
 #include <array>
 #include <cstdio>
