@@ -138,7 +138,7 @@ loom::Observation from_wire(Check& check, const Observation& in) {
   out.health = check.enumeration("health", in.health(), loom::DeviceHealth::failed);
   out.read_at = check.instant("read_at_ns", in.read_at_ns());
   out.fault = check.text("fault", in.fault());
-  if (in.trouble() != TROUBLE_UNSPECIFIED) {  // whoever does not know the word says nothing of its kind
+  if (in.has_trouble()) {
     out.trouble = check.enumeration("trouble", in.trouble(), loom::Trouble::misfit);
   }
   out.proof = check.enumeration("proof", in.proof(), loom::Proof::monitor);

@@ -2,6 +2,7 @@
 // exp(-t) in seven steps.
 #include "sim_backend/devices/heater/heated_rings.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "drivers/heater/heater_law.hpp"
@@ -17,7 +18,8 @@ struct Decay {
 constexpr std::array<Decay, 7> kDecay{{{0, 880}, {25, 610}, {75, 330}, {150, 140}, {250, 40}, {400, 10}, {600, 0}}};
 
 Instant step_of(Instant begin, Duration time_constant, const Decay& decay) {
-  return begin + Duration{time_constant.count() * decay.time / 100};
+  constexpr Duration kNearlyNever = std::chrono::hours{24 * 100};  ///< of a fault that never lets it settle
+  return begin + Duration{std::min(time_constant, kNearlyNever).count() * decay.time / 100};
 }
 
 }  // namespace
