@@ -429,6 +429,7 @@ class Draw {
     fault.at = instant_of_fault(lasts);
     fault.kind = kKinds[random_.below(kKinds.size())];
     if (fault.kind != FibreFaultKind::swap) {
+      fault.second = {};
       fault.loss = Db{fault.kind == FibreFaultKind::dirty ? 1'200 : 0};
       draw_.scenario.fibre_faults.push_back(fault);
       return;

@@ -108,9 +108,9 @@ class SipRingScheduler {
     if (const std::uint32_t peers = all_to_all_peers(demand); peers > channels) {
       return fail(
           ErrorCode::infeasible,
-          format_text("infeasible: job {}: node {} sends to {} peers, each on a wavelength of its own, and there are {} "
-                      "on all buses; nearest: at most {} nodes next to each other if all exchange, or a ring among them",
-                      demand.job.value, demand.nodes.front().value, peers, channels, nodes_that_all_exchange()));
+          format_text("infeasible: job {}: no wavelength for each of the {} peers that node {} sends to: there are {} on all "
+                      "buses; nearest: at most {} nodes next to each other if all exchange, or a ring among them",
+                      demand.job.value, peers, demand.nodes.front().value, channels, nodes_that_all_exchange()));
     }
     auto traffic = traffic_of(demand);
     if (!traffic) {
