@@ -5,24 +5,14 @@
 
 #include "cli/nouns/rows.hpp"
 #include "cli/render/gantt_plot.hpp"
+#include "core/text/commit_trace.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
 namespace {
 
-struct Step {
-  const char* name;
-  Duration CommitReport::* time;
-  std::string_view colour;
-};
-
-/// In their order; each begins when the one before it is over.
-constexpr std::array<Step, 6> kSteps{{{"prepare", &CommitReport::prepare, "#56B4E9"},
-                                      {"arm", &CommitReport::arm, "#009E73"},
-                                      {"wait for the instant", &CommitReport::wait, "#DDDDDD"},
-                                      {"darken", &CommitReport::darken, "#555555"},
-                                      {"move", &CommitReport::move, "#222222"},
-                                      {"relight", &CommitReport::relight, "#E69F00"}}};
+constexpr std::array<std::string_view, kCommitStages.size()> kColours{"#56B4E9", "#009E73", "#DDDDDD",
+                                                                      "#555555", "#222222", "#E69F00"};
 
 double milliseconds(Duration time) { return static_cast<double>(time.count()) / 1e6; }
 
@@ -32,8 +22,8 @@ Picture picture_of(const std::vector<CommitReport>& revisions) {
   GanttChart gantt;
   gantt.title = "Revisions, from the plan to proven light";
   gantt.unit = "ms";
-  for (const Step& step : kSteps) {
-    gantt.series.push_back({step.name, step.colour});
+  for (std::size_t i = 0; i < kCommitStages.size(); ++i) {
+    gantt.series.push_back({std::string(kCommitStages[i].name), kColours[i]});
   }
   gantt.caption = {
       "Every agent prepares and arms while the light before still shines. At the instant those lasers that are touched go dark "
@@ -45,12 +35,12 @@ Picture picture_of(const std::vector<CommitReport>& revisions) {
                    format_text("{}, {} touched", text_of(row.total), row.touched),
                    "nothing moved"};
     Duration at{};
-    for (std::size_t i = 0; i < kSteps.size(); ++i) {
-      const Duration time = row.*kSteps[i].time;
+    for (std::size_t i = 0; i < kCommitStages.size(); ++i) {
+      const Duration time = row.*kCommitStages[i].length;
       if (time > Duration{}) {
         lane.spans.push_back({milliseconds(at), milliseconds(at + time), i});
         csv += format_text("{},{},{},{},{}\n", row.revision.value, loom::to_string(row.outcome), svg::exact(milliseconds(at)),
-                           svg::exact(milliseconds(at + time)), kSteps[i].name);
+                           svg::exact(milliseconds(at + time)), kCommitStages[i].name);
       }
       at += time;
     }

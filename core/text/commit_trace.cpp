@@ -3,7 +3,6 @@
 #include "core/text/commit_trace.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "core/text/format_text.hpp"
@@ -13,17 +12,6 @@ namespace loom {
 namespace {
 
 enum Thread : std::uint8_t { kCommits, kStages, kPlans, kAnswers, kDarkness };
-
-struct CommitStage {
-  std::string_view name;
-  Duration CommitReport::* length;
-};
-constexpr std::array<CommitStage, 6> kCommitStages{{{"prepare", &CommitReport::prepare},
-                                                    {"arm", &CommitReport::arm},
-                                                    {"wait for the instant", &CommitReport::wait},
-                                                    {"darken", &CommitReport::darken},
-                                                    {"move", &CommitReport::move},
-                                                    {"relight", &CommitReport::relight}}};
 
 std::string nanoseconds(Duration time) { return std::to_string(time.count()); }
 
@@ -35,7 +23,7 @@ void name_commits(std::uint64_t process, TraceEvents& trace) {
   trace.name_thread(process, kStages, "stages");
   trace.name_thread(process, kPlans, "plans (before their commit)");
   trace.name_thread(process, kAnswers, "until the last agent answered");
-  trace.name_thread(process, kDarkness, "darkness of the circuit that was dark longest");
+  trace.name_thread(process, kDarkness, "darkness of the agent that was dark longest");
 }
 
 Duration between_stages(const CommitReport& report) {

@@ -224,9 +224,11 @@ LightFinding LightJudge::judge_taps(const Hop& hop) const {
   const auto id = device_at(hop.element);
   const Observation* read = id && readings_.devices[id->value] ? &*readings_.devices[id->value] : nullptr;
   const auto* seen = read != nullptr ? std::get_if<CircuitSwitchObservation>(&read->reading) : nullptr;
+  if (seen == nullptr || seen->powers.empty()) {
+    return kHealthy;
+  }
   const bool plays = paths_.sightings(index_).empty();
-  if (seen == nullptr || seen->powers.empty() || plays || is_moving_ || read->read_at <= light_since_ ||
-      agent_of(*id) == AgentLight::away || uncertainty_of(*id)) {
+  if (plays || is_moving_ || read->read_at <= light_since_ || agent_of(*id) == AgentLight::away || uncertainty_of(*id)) {
     return kHealthy;
   }
   const auto is_dark = [&](std::uint16_t port, bool is_input) {
