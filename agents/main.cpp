@@ -435,7 +435,9 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
   const PublishedUrl url(served->get(), files.agents_metrics(command_line.process));
   const std::vector<NodeId> nodes = nodes_of_process(scenario, command_line.process);
   LightLogFile light_log(loop, files.light_log(command_line.process));
-  SimBus simulated(loop, scenario.fabric, nodes, {});
+  SimBusOptions simulation;
+  simulation.devices.rings = scenario.rings;
+  SimBus simulated(loop, scenario.fabric, nodes, simulation);
   LocalLight light(scenario.fabric, nodes, measures_light);
   follow_light(simulated, light_log, light);
   SimTriggers edges(loop, simulated, *scenario.fabric, scenario.triggers, nodes.front().value);

@@ -71,6 +71,7 @@ std::string_view word_of(Noun noun) {
     case Noun::nodes:
       return "node";
     case Noun::devices:
+    case Noun::calibrations:
       return "device";
     case Noun::jobs:
     case Noun::schedules:
@@ -86,7 +87,18 @@ std::string_view word_of(Noun noun) {
 }
 
 /// Whose rows have the names: a circuit is explained, and a job's schedule shown, by the names of circuits and jobs.
-Noun listed(Noun noun) { return noun == Noun::explanation ? Noun::circuits : noun == Noun::schedules ? Noun::jobs : noun; }
+Noun listed(Noun noun) {
+  switch (noun) {
+    case Noun::explanation:
+      return Noun::circuits;
+    case Noun::schedules:
+      return Noun::jobs;
+    case Noun::calibrations:
+      return Noun::devices;
+    default:
+      return noun;
+  }
+}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/bundle/bundle.hpp"
+#include "cli/calibrate/calibrate.hpp"
 #include "cli/catalogue/catalogue.hpp"
 #include "cli/completion.hpp"
 #include "cli/keys/keys.hpp"
@@ -40,10 +41,10 @@ void build_tree(CLI::App& app, CommandLine& line) {
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));
   format_help(app);  // before the commands, which take it over
-  for (const auto add :
-       {add_status, add_node,      add_device, add_circuit,   add_job,    add_schedule, add_trace,      add_alarm,
-        add_audit,  add_lasers,    add_lab,    add_keys,      add_backup, add_predict,  add_arena,      add_plan,
-        add_sim,    add_reproduce, add_bundle, add_catalogue, add_import, add_config,   add_other_lists}) {
+  for (const auto add : {add_status, add_node,        add_device, add_circuit,    add_job,    add_schedule,  add_trace,
+                         add_alarm,  add_audit,       add_lasers, add_lab,        add_keys,   add_backup,    add_predict,
+                         add_arena,  add_plan,        add_sim,    add_reproduce,  add_bundle, add_catalogue, add_import,
+                         add_config, add_calibration, add_fibre,  add_other_lists}) {
     add(app, line);
   }
   add_help(app, line);

@@ -14,6 +14,7 @@
 #include "core/ids.hpp"
 #include "core/messages/training.hpp"
 #include "core/plan.hpp"
+#include "core/ring/calibration.hpp"
 #include "core/schedule.hpp"
 #include "core/time.hpp"
 #include "core/units.hpp"
@@ -104,8 +105,15 @@ struct Intent {
   std::vector<NodeId> maintenance{};        ///< ascending; dark, latched, never repaired
   std::vector<DeviceOverride> overrides{};  ///< ascending device
   std::vector<JobSchedule> pinned{};        ///< ascending job; schedules that an operator gave instead of the scheduler
+  /// Ascending (device, version): the last of a device is in force, those before it are kept to be compared with.
+  std::vector<BankCalibration> calibrations{};
+  std::vector<Probe> probes{};      ///< ascending transmitter; while somebody measures
+  std::vector<RingDrive> drives{};  ///< ascending ring; likewise
   bool operator==(const Intent&) const = default;
 };
+
+/// Of a device, in force; null: it was never calibrated.
+const BankCalibration* calibration_of(const Intent& intent, DeviceId device);
 
 struct JobDemand {
   JobId job;

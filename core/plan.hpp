@@ -30,6 +30,7 @@ struct TransmitterSetpoint {
 struct RingResonance {
   std::uint16_t channel = 0;
   Frequency resonance;
+  std::optional<std::int32_t> drive{};  ///< mV that its calibration gives; none: as the fabric's figures of its kind have it
   bool operator==(const RingResonance&) const = default;
 };
 

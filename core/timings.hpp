@@ -28,6 +28,7 @@ struct ControllerTimings {
   std::uint32_t late_attempts = 3;  ///< of a commit for which an agent was too late, then its new jobs are refused
   Duration attend_lease = std::chrono::seconds{3};       ///< a launcher that is silent for longer does not attend its job
   Duration quiesce_deadline = std::chrono::seconds{30};  ///< an attended job that is not quiet by then goes dark as it is
+  Duration probe_lease = std::chrono::seconds{30};       ///< light that is sent to be measured goes out when nobody asks again
   Duration audit_round = std::chrono::seconds{2};        ///< in it an agent reads each of its devices once, evenly spread
   Duration repair_backoff = std::chrono::seconds{2};     ///< between the repairs of one device; doubled by each
   Duration repair_quiet = std::chrono::seconds{30};      ///< a device that was sound for so long may be repaired anew

@@ -45,6 +45,12 @@ void to_wire(const loom::JobSpec& in, JobSpec& out);
 loom::JobSpec from_wire(Check& check, const JobSpec& in);
 void to_wire(const loom::JobSchedule& in, JobSchedule& out);
 loom::JobSchedule from_wire(Check& check, const JobSchedule& in);
+void to_wire(const loom::BankCalibration& in, BankCalibration& out);
+loom::BankCalibration from_wire(Check& check, const BankCalibration& in);
+void to_wire(const loom::Probe& in, Probe& out);
+loom::Probe from_wire(Check& check, const Probe& in);
+void to_wire(const loom::RingDrive& in, RingDrive& out);
+loom::RingDrive from_wire(Check& check, const RingDrive& in);
 void to_wire(const loom::Intent& in, Intent& out);
 loom::Intent from_wire(Check& check, const Intent& in);
 

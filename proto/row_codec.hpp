@@ -55,6 +55,12 @@ struct MessageOf<loom::JobSpec> : std::type_identity<JobSpec> {};
 template <>
 struct MessageOf<loom::DiffSchedule> : std::type_identity<DiffSchedule> {};
 template <>
+struct MessageOf<loom::BankCalibration> : std::type_identity<BankCalibration> {};
+template <>
+struct MessageOf<loom::Probe> : std::type_identity<Probe> {};
+template <>
+struct MessageOf<loom::RingDrive> : std::type_identity<RingDrive> {};
+template <>
 struct MessageOf<loom::RefusalCounts> : std::type_identity<RefusalCounts> {};
 
 template <class Value>
@@ -155,6 +161,8 @@ void write_value(const WireField& to, const Value& value) {
     via.SetInt64(&message, field, value.count());
   } else if constexpr (std::is_same_v<Value, Instant> || std::is_same_v<Value, WallTime>) {
     via.SetInt64(&message, field, ns_of(value));
+  } else if constexpr (std::is_same_v<Value, FrequencyOffset> || std::is_same_v<Value, Frequency>) {
+    via.SetInt64(&message, field, value.mhz);
   } else {
     via.SetInt32(&message, field, value.centi);
   }
@@ -271,6 +279,10 @@ Value read_value(const WireSource& from) {
     return check.power(from.name(), via.GetInt32(message, field));
   } else if constexpr (std::is_same_v<Value, Db>) {
     return check.ratio(from.name(), via.GetInt32(message, field));
+  } else if constexpr (std::is_same_v<Value, Frequency>) {
+    return check.frequency(from.name(), via.GetInt64(message, field));
+  } else if constexpr (std::is_same_v<Value, FrequencyOffset>) {
+    return {check.between(from.name(), via.GetInt64(message, field), 0, limits::kFrequencyMhz)};
   } else {
     return read_time<Value>(from);
   }

@@ -220,6 +220,80 @@ static loom::DeviceOverride from_wire(Check& check, const DeviceOverride& in) {
   return out;
 }
 
+static void to_wire(const loom::RingLaw& in, RingLaw& out) {
+  out.set_channel_number(in.channel);
+  out.set_cold_resonance_mhz(in.cold_resonance.mhz);
+  out.mutable_shift_khz_per_square_volt()->Add(in.shift.begin(), in.shift.end());
+  out.set_residual_mhz(in.residual.mhz);
+  out.set_point_count(in.points);
+}
+
+static loom::RingLaw from_wire(Check& check, const RingLaw& in) {
+  constexpr std::int64_t kShift = 1'000'000'000'000;  ///< 1 PHz a V^2
+  loom::RingLaw out;
+  out.channel =
+      static_cast<std::uint16_t>(check.between("channel_number", in.channel_number(), 0, limits::kRingsPerBank - 1));
+  out.cold_resonance = check.frequency("cold_resonance_mhz", in.cold_resonance_mhz());
+  if (check.count("shift_khz_per_square_volt", in.shift_khz_per_square_volt_size(), limits::kRingsPerBank)) {
+    for (const std::int64_t shift : in.shift_khz_per_square_volt()) {
+      out.shift.push_back(check.between("shift_khz_per_square_volt", shift, -kShift, kShift));
+    }
+  }
+  if (out.channel >= out.shift.size() || out.shift[out.channel] <= 0) {
+    check.refuse("shift_khz_per_square_volt", format_text("{} values", out.shift.size()),
+                 "must have one above 0 for its own heater");
+  }
+  out.residual = {check.between("residual_mhz", in.residual_mhz(), 0, limits::kFrequencyMhz)};
+  out.points = in.point_count();
+  return out;
+}
+
+void to_wire(const loom::BankCalibration& in, BankCalibration& out) {
+  out.set_device_id(in.device.value);
+  out.set_version_number(in.version);
+  out.set_measured_wall_ns(ns_of(in.measured_at));
+  out.set_serial(sendable(in.serial));
+  rows_to_wire(in.rings, *out.mutable_rings());
+}
+
+loom::BankCalibration from_wire(Check& check, const BankCalibration& in) {
+  loom::BankCalibration out;
+  out.device = check.device("device_id", in.device_id());
+  out.version = in.version_number();
+  out.measured_at = check.wall_time("measured_wall_ns", in.measured_wall_ns());
+  out.serial = check.text("serial", in.serial());
+  out.rings = rows_from_wire<loom::RingLaw>(check, "rings", in.rings(), limits::kRingsPerBank);
+  check.ascending("rings.channel_number", out.rings, [](const loom::RingLaw& ring) { return ring.channel; });
+  return out;
+}
+
+void to_wire(const loom::Probe& in, Probe& out) {
+  out.set_transmitter_element_id(in.transmitter.value);
+  out.set_receiver_element_id(in.receiver.value);
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_emit(in.emit);
+}
+
+loom::Probe from_wire(Check& check, const Probe& in) {
+  loom::Probe out{check.element("transmitter_element_id", in.transmitter_element_id()),
+                  check.element("receiver_element_id", in.receiver_element_id()),
+                  {},
+                  in.emit()};
+  const auto scope = check.in("slot");
+  out.slot = from_wire(check, in.slot());
+  return out;
+}
+
+void to_wire(const loom::RingDrive& in, RingDrive& out) {
+  out.set_ring_element_id(in.ring.value);
+  out.set_drive_millivolts(in.millivolts);
+}
+
+loom::RingDrive from_wire(Check& check, const RingDrive& in) {
+  return {check.element("ring_element_id", in.ring_element_id()),
+          static_cast<std::int32_t>(check.between("drive_millivolts", in.drive_millivolts(), 0, limits::kMillivolts))};
+}
+
 void to_wire(const loom::Intent& in, Intent& out) {
   rows_to_wire(in.jobs, *out.mutable_jobs());
   nodes_to_wire(in.drained, *out.mutable_drained_node_ids());
@@ -227,6 +301,9 @@ void to_wire(const loom::Intent& in, Intent& out) {
   nodes_to_wire(in.maintenance, *out.mutable_maintenance_node_ids());
   rows_to_wire(in.overrides, *out.mutable_overrides());
   rows_to_wire(in.pinned, *out.mutable_pinned());
+  rows_to_wire(in.calibrations, *out.mutable_calibrations());
+  rows_to_wire(in.probes, *out.mutable_probes());
+  rows_to_wire(in.drives, *out.mutable_drives());
 }
 
 loom::Intent from_wire(Check& check, const Intent& in) {
@@ -242,6 +319,14 @@ loom::Intent from_wire(Check& check, const Intent& in) {
   check.ascending("overrides.device_id", out.overrides, [](const loom::DeviceOverride& override) { return override.device; });
   out.pinned = pins_from_wire(check, "pinned", in.pinned(), out.jobs);
   check.ascending("pinned.job_id", out.pinned, [](const loom::JobSchedule& schedule) { return schedule.job; });
+  out.calibrations = rows_from_wire<loom::BankCalibration>(check, "calibrations", in.calibrations(),
+                                                           limits::kDevices * limits::kCalibrationsKept);
+  check.ascending("calibrations.device_id", out.calibrations,
+                  [](const loom::BankCalibration& bank) { return std::pair{bank.device, bank.version}; });
+  out.probes = rows_from_wire<loom::Probe>(check, "probes", in.probes(), limits::kProbes);
+  check.ascending("probes.transmitter_element_id", out.probes, [](const loom::Probe& probe) { return probe.transmitter; });
+  out.drives = rows_from_wire<loom::RingDrive>(check, "drives", in.drives(), limits::kProbes);
+  check.ascending("drives.ring_element_id", out.drives, [](const loom::RingDrive& drive) { return drive.ring; });
   return out;
 }
 

@@ -13,13 +13,20 @@ static void to_wire(const loom::FilterSetpoint& in, FilterSetpoint& out) {
     RingResonance& wire_ring = *out.add_rings();
     wire_ring.set_channel_number(ring.channel);
     wire_ring.set_resonance_mhz(ring.resonance.mhz);
+    if (ring.drive) {
+      wire_ring.set_drive_millivolts(*ring.drive);
+    }
   }
 }
 
 static loom::RingResonance from_wire(Check& check, const RingResonance& in) {
   const std::int64_t last_ring = limits::kRingsPerBank - 1;
-  return {static_cast<std::uint16_t>(check.between("channel_number", in.channel_number(), 0, last_ring)),
-          check.frequency("resonance_mhz", in.resonance_mhz())};
+  loom::RingResonance out{static_cast<std::uint16_t>(check.between("channel_number", in.channel_number(), 0, last_ring)),
+                          check.frequency("resonance_mhz", in.resonance_mhz())};
+  if (in.has_drive_millivolts()) {
+    out.drive = static_cast<std::int32_t>(check.between("drive_millivolts", in.drive_millivolts(), 0, limits::kMillivolts));
+  }
+  return out;
 }
 
 static void to_wire(const loom::TransmitterSetpoint& in, TransmitterSetpoint& out) {

@@ -13,7 +13,7 @@
 namespace loom {
 
 Audit::Audit(const AuditOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units)
-    : options_(options), envelopes_(envelopes), units_(units), reported_(units.size()) {}
+    : options_(options), envelopes_(envelopes), units_(units), reported_(units.size()), due_(units.size()), awaited_(units.size()) {}
 
 void Audit::start(StepContext context) {
   for (std::size_t i = 0; i < units_.size(); ++i) {
@@ -34,6 +34,7 @@ void Audit::advance(StepContext context) {
     reading = reading || units_[i].polling;
   }
   seen_everything_ = seen_everything_ || !reading;
+  read_due(context);
   if (audit_.passed(context.now)) {
     read_next(context);
     audit_.set(context, next_period(audit_.at(), options_.audit_interval, context.now));
@@ -52,9 +53,32 @@ void Audit::read_next(StepContext context) {
   for (std::size_t tried = 0; tried < units_.size(); ++tried) {
     const std::size_t unit = next_;
     next_ = (next_ + 1) % units_.size();
-    if (units_[unit].claim.owner() == Activity::none && units_[unit].progress != Progress::under_way &&
-        units_.take(unit, Activity::audit)) {
-      return units_.poll(context, unit);
+    if (read(context, unit)) {
+      return;
+    }
+  }
+}
+
+bool Audit::read(StepContext context, std::size_t unit) {
+  if (units_[unit].claim.owner() != Activity::none || units_[unit].progress == Progress::under_way ||
+      !units_.take(unit, Activity::audit)) {
+    return false;
+  }
+  units_.poll(context, unit);
+  return true;
+}
+
+void Audit::read_light() {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    due_[i] = due_[i] || units_[i].device->role == DeviceRole::monitor;
+  }
+}
+
+void Audit::read_due(StepContext context) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (due_[i] && read(context, i)) {
+      due_[i] = false;
+      awaited_[i] = true;
     }
   }
 }
@@ -89,7 +113,8 @@ void Audit::report_changes(StepContext context) {
     }
     units_.forget_fresh(i);
     Observation now = units_[i].driver->observe();
-    if (is_news(reported_[i], now)) {
+    if (is_news(reported_[i], now) || awaited_[i]) {
+      awaited_[i] = false;
       reported_[i] = now;
       changed.push_back(named(std::move(now), units_[i]));
     }

@@ -23,6 +23,8 @@ class Audit {
   void start(StepContext context);
   void advance(StepContext context);
   /// True once every device has been read, or has failed, since start().
+  /// Light changed: what is measured of it is read as soon as nobody owns it, and told whether it is news or not.
+  void read_light();
   bool has_seen_everything() const { return seen_everything_; }
   /// The next report_interval is over.
   bool report_is_due(StepContext context);
@@ -33,12 +35,16 @@ class Audit {
 
  private:
   void read_next(StepContext context);
+  void read_due(StepContext context);
+  bool read(StepContext context, std::size_t unit);
   void report(StepContext context, std::vector<Observation> observations);
 
   AuditOptions options_;
   const EnvelopeSender& envelopes_;
   DeviceUnits& units_;
   std::vector<Observation> reported_;  ///< by lane
+  std::vector<bool> due_;              ///< likewise: to be read now
+  std::vector<bool> awaited_;          ///< likewise: its next reading is told
   std::size_t next_ = 0;
   bool seen_everything_ = false;
   Deadline audit_{kAuditTimer};

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <variant>
 
+#include "cli/calibrate/calibrate.hpp"
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
 #include "cli/discover/discover.hpp"
@@ -175,6 +176,7 @@ void add_device(CLI::App& app, CommandLine& line) {
   CLI::App* reset = group.add_subcommand("reset", "Read it back and bring it to its setpoint again");
   add_named(*reset, "DEVICE", options.device, "The device's number or name");
   line.when(*reset, reset_device, options);
+  add_calibrate(group, line);
   add_models(group, line);
   add_discover(group, line);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/calibrate/calibrate.hpp"
 #include "cli/render/columns.hpp"
 #include "cli/render/figure.hpp"
 #include "core/messages/report.hpp"

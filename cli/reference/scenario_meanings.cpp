@@ -47,6 +47,7 @@ std::vector<KeyMeaning> top_keys() {
       {"reconcile", "what is done about devices that are not what is desired of them", {}, "a map"},
       {"adaptation", "when light follows measured demand", {}, "a map"},
       {"training", "how the stand-ins of training processes behave (jobs that are `paced_by: training`)", {}, "a map"},
+      {"simulated_rings", "how far simulated ring filters are from what the fabric says of them", {}, "a map"},
       {"jobs", "what is submitted, and when"},
       {"churn", "a generator of jobs that come and go", {}, "a map"},
       {"faults", "a fault file whose faults happen too, relative to this file", "none"},
@@ -74,6 +75,7 @@ std::vector<KeyMeaning> controller_keys() {
       {"report_interval", "of an agent's periodic observations"},
       {"late_attempts", "a commit for which an agent was too late is tried again so often, then its new jobs are refused"},
       {"attend_lease", "a launcher that is silent for longer no longer attends its job"},
+      {"probe_lease", "light that is sent to be measured goes out when nobody has asked for it again for so long"},
       {"quiesce_deadline", "an attended job that is not quiet by then goes dark as it is"},
       {"plan_steps", "of a scheduler in one plan; a demand that takes more is refused"},
   };
@@ -253,6 +255,16 @@ std::vector<ConfigSection> run_sections(const std::string& kind) {
         {"slow_by", "how much longer"},
         {"lost", "probability that what a process says is not heard; it says it again"},
         {"doubled", "probability that a process says it twice"}}},
+      {kind,
+       "simulated_rings",
+       "",
+       "how far simulated ring filters are from what the fabric says of them, each drawn once by the seed",
+       {"simulated_rings: {zzz: 1}"},
+       {{"resistance", "part by which a heater's resistance differs at most, either way"},
+        {"cold", "by which a cold resonance differs at most, either way; 1 nm is 125 GHz"},
+        {"crosstalk", "part of a heater's effect that the next ring of its bank feels; e times less each ring further"},
+        {"substrate", "part of the heat that comes late, with the chip"},
+        {"substrate_time", "the chip's time constant"}}},
   };
 }
 

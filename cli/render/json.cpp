@@ -48,6 +48,9 @@ struct SetpointJson {
     Json rings = Json::array();
     for (const RingResonance& ring : heater.rings) {
       rings.push_back({{"channel", ring.channel}, {"resonance_mhz", ring.resonance.mhz}});
+      if (ring.drive) {
+        rings.back()["drive_mv"] = *ring.drive;
+      }
     }
     return {{"rings", std::move(rings)}};
   }
@@ -105,10 +108,14 @@ Json json_of(Duration duration, std::string_view key) {
   if (key.ends_with("_ms")) {
     return duration < Duration{} ? Json(nullptr) : Json(duration / std::chrono::milliseconds{1});
   }
-  return duration.count();
+  return key.ends_with("_s") ? Json(std::chrono::duration<double>(duration).count()) : Json(duration.count());
 }
 
 Json json_of(const Setpoint& setpoint) { return std::visit(SetpointJson{}, setpoint); }
+
+Json json_of(const Probe& light) {
+  return {{"transmitter", light.transmitter.value}, {"frequency_thz", static_cast<double>(centre_of(light.slot).mhz) / 1e6}};
+}
 
 /// By kind, those that never happened as well.
 Json json_of(const RefusalCounts& counts) {

@@ -19,6 +19,7 @@ namespace loom::cli {
 Json json_of(const CertificateReport& certificate);
 Json json_of(const Setpoint& setpoint);
 Json json_of(const RefusalCounts& counts);
+Json json_of(const Probe& light);
 /// Its nodes in the order of travel, both ends included.
 Json json_of(const ForwardedPair& pair);
 /// Of a duration: a count of the unit that the key ends with. Null in ms: it was never measured.
@@ -28,6 +29,7 @@ Json json_of(Duration duration, std::string_view key);
 void spread(Json& row, const Circuit& circuit);
 void spread(Json& row, const Observation& observation);
 void spread(Json& row, const JobSchedule& schedule);
+void spread(Json& row, const BankCalibration& bank);  // cli/calibrate/calibration.cpp
 /// What other hands wrote is printed so that no terminal obeys it.
 void spread(Json& row, const Outcome& outcome);
 
@@ -55,6 +57,8 @@ Json value_json(const Value& value, std::string_view key) {
     return ns_of(value);
   } else if constexpr (std::is_enum_v<Value> || std::is_same_v<Value, WallTime>) {
     return std::string(to_string(value));
+  } else if constexpr (requires { value.mhz; }) {
+    return static_cast<double>(value.mhz) / (key.ends_with("_thz") ? 1e6 : 1e3);
   } else if constexpr (requires { value.centi; }) {
     return value.centi / 100.0;
   } else if constexpr (requires { value.value; }) {

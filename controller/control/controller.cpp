@@ -59,8 +59,9 @@ Controller::Controller(ControllerOptions options)
                commits_, reconciler_, demand_, resets_}),
       changes_({facts_, desired_, confirmed_, journal_, alarms_, jobs_, numbers_, commits_, tentative_, answers_, audit_,
                 refusals_}),
+      calibrations_(facts_, desired_, sessions_, journal_, audit_, commits_, answers_, changes_),
       requests_({facts_, desired_, confirmed_, journal_, alarms_, sessions_, jobs_, numbers_, commits_, reconciler_, answers_,
-                 resets_, audit_, reports_, unusable_, refusals_, changes_}) {
+                 resets_, calibrations_, audit_, reports_, unusable_, refusals_, changes_}) {
   facts_.fabric_digest = identity_of(*facts_.fabric).digest;
 }
 
@@ -214,6 +215,7 @@ void Controller::sweep(EffectSink& sink) {
     commits_.want_plan(*name + " follows orders again", sink);
   }
   demand_.look(sink);
+  calibrations_.watch(sink);
   audit_.sweep(sink);
 }
 

@@ -93,6 +93,7 @@ class Controller {
   ResetRequests resets_;
   AgentMessages agents_;
   OperatorChanges changes_;
+  CalibrationRequests calibrations_;
   OperatorRequests requests_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "controller/plan/reconcile/adoption.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -99,8 +100,9 @@ void touch_if_other(const Fabric& fabric, const Plan* base, DevicePlan& device, 
   say_what_changes(fabric, base, node, plan);
 }
 
-Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override, bool lasers_off, const Plan* base,
+Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override, const Intent& intent, const Plan* base,
                             Plan& plan) {
+  const bool lasers_off = intent.lasers_off;
   if (override.device.value >= fabric.devices.size()) {
     return fail(ErrorCode::invalid_argument,
                 format_text("device {} does not exist; devices are 0..{}", override.device.value, fabric.devices.size() - 1),
@@ -126,7 +128,10 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
     touch_if_other(fabric, base, *found, node, plan);
     return {};
   }
-  const TimedSetpoint wanted{{}, {}, kForever, lasers_off ? darkened(override.setpoint) : override.setpoint};
+  TimedSetpoint wanted{{}, {}, kForever, lasers_off ? darkened(override.setpoint) : override.setpoint};
+  if (const BankCalibration* bank = calibration_of(intent, device.id)) {
+    LOOM_TRY(drive_by(*bank, rings_of(fabric, device), std::get<FilterSetpoint>(wanted.setpoint)));
+  }
   const bool is_needed = std::any_of(found->timeline.begin(), found->timeline.end(),
                                      [](const TimedSetpoint& entry) { return does_something(entry.setpoint); });
   if (is_needed && found->timeline != std::vector{wanted}) {
@@ -176,7 +181,7 @@ Result<void> add_pinned(Schedule& schedule, const Intent& intent, const Demand& 
 
 Result<void> apply_overrides(const Fabric& fabric, const Intent& intent, const Plan* base, Plan& plan) {
   for (const DeviceOverride& override : intent.overrides) {
-    LOOM_TRY(apply_override(fabric, override, intent.lasers_off, base, plan));
+    LOOM_TRY(apply_override(fabric, override, intent, base, plan));
   }
   return {};
 }

@@ -80,8 +80,9 @@ std::string_view kind_of(const Element& element) {
   return kWords[element.kind.index()];
 }
 
-Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
-  const Positions positions = positions_of(fabric, plan);
+namespace {
+
+Result<std::vector<LitHop>> trace(const Fabric& fabric, const Plan& plan, const Positions& positions, const Circuit& circuit) {
   PathFinder finder(fabric, positions);
   const auto path = finder.route_light(circuit);
   if (!path) {
@@ -110,6 +111,20 @@ Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan
     power = power + (-fibre);
   }
   return hops;
+}
+
+}  // namespace
+
+Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
+  return trace(fabric, plan, positions_of(fabric, plan), circuit);
+}
+
+PowerTrace::PowerTrace(const Fabric& fabric, const Plan& plan)
+    : fabric_(fabric), plan_(plan), positions_(positions_of(fabric, plan)) {}
+
+std::optional<Dbm> PowerTrace::at_receiver(const Circuit& light) const {
+  const auto hops = trace(fabric_, plan_, positions_, light);
+  return hops && !hops->empty() ? std::optional(hops->back().power_out) : std::nullopt;
 }
 
 }  // namespace loom

@@ -3,6 +3,7 @@
 // For people; verify decides with its own tracer.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "controller/plan/light/paths.hpp"
@@ -18,6 +19,19 @@ struct LitHop {
 
 /// Transmitter to receiver. Errors: infeasible (the plan's switches do not carry it).
 Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit);
+
+/// The power that one plan's lights have at their receivers.
+class PowerTrace {
+ public:
+  PowerTrace(const Fabric& fabric, const Plan& plan);
+  /// Nothing: the plan's switches do not carry it. Rings that are driven by a calibration stand where they were put.
+  std::optional<Dbm> at_receiver(const Circuit& light) const;
+
+ private:
+  const Fabric& fabric_;
+  const Plan& plan_;
+  Positions positions_;
+};
 
 /// By device: connections of a circuit switch that a circuit of the plan comes to; 0 for everything else. What else it holds is
 /// dark. Follows light through circuit switches only: behind any other element that divides it, nobody is counted.

@@ -9,6 +9,7 @@
 
 #include "controller/plan/grants.hpp"
 #include "controller/plan/light/paths.hpp"
+#include "controller/plan/measured.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -130,6 +131,7 @@ class Lowering {
       timelines_[moved].kept = false;
     }
     keep_jobs_whole();
+    LOOM_TRY(add_measured());
     name_circuits();
     for (const Node& node : fabric_.nodes) {
       add_node(node);
@@ -375,7 +377,8 @@ class Lowering {
             format_text("infeasible: job {}: no free path at {} from node {} to node {} through {}", circuit.job.value,
                         to_string(centre_of(circuit.slot)), circuit.source.value, circuit.destination.value, fabric_.name));
       }
-      if (transmitter_timeline.kept && !is_path_of_base(*path, circuit.slot)) {
+      LOOM_TRY(check_measured(fabric_, request_.intent, *path, circuit.job));
+      if (transmitter_timeline.kept && !is_set(fabric_, base_.positions, base_.resonances, *path, circuit.slot)) {
         moved_.push_back(*timeline_of_[transmitter_timeline.transmitter.value]);
       }
       if (!request_.intent.lasers_off) {
@@ -385,20 +388,22 @@ class Lowering {
     return {};
   }
 
-  bool is_path_of_base(const Path& path, FrequencySlot slot) const {
-    return std::all_of(path.begin(), path.end(), [&](const Hop& hop) {
-      const auto& routes = base_.positions.routes[hop.element.value];
-      const auto& connects = base_.positions.connects[hop.element.value];
-      const Element& element = fabric_.element(hop.element);
-      if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
-        return std::find(routes.begin(), routes.end(), WssRoute{slot, hop.input, hop.output, Db{0}}) != routes.end();
-      }
-      if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-        return std::find(connects.begin(), connects.end(), CrossConnect{hop.input, hop.output}) != connects.end();
-      }
-      return !std::holds_alternative<RingFilter>(element.kind) || (hop.input == 0 && hop.output == 0) ||
-             base_.resonances[hop.element.value] == centre_of(slot);
-    });
+  Result<void> add_measured() {
+    const auto job_of = [this](ElementId transmitter) -> std::optional<JobId> {
+      const auto number = timeline_of_[transmitter.value];
+      return number ? std::optional(circuits_[timelines_[*number].circuits[0]].job) : std::nullopt;
+    };
+    const auto launch = [this](ElementId transmitter) {
+      return power_of(transmitter, std::get<Transmitter>(fabric_.element(transmitter).kind));
+    };
+    auto probes = route_probes(fabric_, request_.intent, finder_, {job_of, launch});
+    auto banks = probes ? drive_banks(fabric_, request_.intent, finder_.positions()) : std::unexpected(probes.error());
+    if (!banks) {
+      return std::unexpected(banks.error());
+    }
+    probes_ = std::move(*probes);
+    banks_ = std::move(*banks);
+    return {};
   }
 
   void mark_shared(const Path& path, JobId job) {
@@ -498,7 +503,8 @@ class Lowering {
         break;
       }
       case DeviceRole::filter: {
-        still.setpoint = heater_of(device);
+        const auto driven = banks_.find(device.id);
+        still.setpoint = driven != banks_.end() ? driven->second : heater_of(fabric_, finder_.positions(), device);
         idle.setpoint = FilterSetpoint{};
         break;
       }
@@ -516,10 +522,17 @@ class Lowering {
         break;
     }
     const auto transmitter_timeline = device.role == DeviceRole::transmitter ? timeline_of_[first.value] : std::nullopt;
+    const auto probe = device.role == DeviceRole::transmitter ? probes_.find(first.value) : probes_.end();
+    if (probe != probes_.end()) {
+      still.setpoint = probe->second;
+    }
     plan.timeline = transmitter_timeline ? timelines_[*transmitter_timeline].timeline : std::vector{still};
     plan.touched = before == nullptr ? plan.timeline != std::vector{idle} : plan.timeline != before->timeline;
     if (transmitter_timeline && !timelines_[*transmitter_timeline].kept && !request_.intent.lasers_off) {
       plan.touched = true;  // the same colour to another place
+    }
+    if (probe != probes_.end() && probe->second.emit) {
+      plan.touched = true;  // what it shines on is set anew
     }
     if (plan.touched && device.role != DeviceRole::transmitter) {
       plan.may_hold = {before == nullptr ? idle.setpoint : before->timeline.front().setpoint};
@@ -528,16 +541,6 @@ class Lowering {
       result_.plan.moved_steering.push_back(device.id);
     }
     return plan;
-  }
-
-  FilterSetpoint heater_of(const Device& device) const {
-    FilterSetpoint heater;
-    for (std::size_t i = 0; i < device.elements.size(); ++i) {
-      if (const auto slot = finder_.positions().resonances[device.elements[i].value]) {
-        heater.rings.push_back({static_cast<std::uint16_t>(i), centre_of(*slot)});
-      }
-    }
-    return heater;
   }
 
   void add_ends() {
@@ -580,6 +583,8 @@ class Lowering {
   std::vector<std::optional<GrantMap>> maps_;             ///< by node
   std::vector<std::optional<IterationPlan>> iterations_;  ///< by node
   std::vector<std::size_t> moved_;                        ///< beams whose path is not that of the base
+  std::map<std::uint32_t, TransmitterSetpoint> probes_;   ///< by transmitter element
+  std::map<DeviceId, FilterSetpoint> banks_;              ///< that were measured, or are
   std::vector<std::optional<JobId>> fibre_job_;
   std::vector<std::optional<JobId>> amplifier_job_;
   std::vector<bool> amplifier_shared_;

@@ -8,7 +8,7 @@
 
 #include "controller/plan/light/light_scope.hpp"
 #include "core/fabric/occupied_ports.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 namespace {
@@ -23,7 +23,7 @@ bool is_same_ring(const RingFilter& ring, const FilterSetpoint& a, const FilterS
   const auto stands = [&](const FilterSetpoint& bank) {
     const auto named =
         std::find_if(bank.rings.begin(), bank.rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
-    return named == bank.rings.end() ? ring.cold_resonance : named->resonance;
+    return named == bank.rings.end() ? ring.cold_resonance : stand_of(ring, *named);
   };
   return resonance_distance(ring, stands(a), stands(b)).mhz <= ring.fwhm.mhz / kRingWidthParts;
 }

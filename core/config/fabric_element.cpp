@@ -108,6 +108,7 @@ RingFilter read_ring(YamlMap& map) {
                          1000;
   ring.drop_loss = map.ratio("drop_loss", kRatio, ring.drop_loss);
   ring.isolation = map.ratio("isolation", kRatio, ring.isolation);
+  ring.calibrated = map.flag("calibrated", ring.calibrated);
   return ring;
 }
 

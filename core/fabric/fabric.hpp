@@ -86,6 +86,7 @@ struct RingFilter {
   double heater_volt_max = 10;
   Db drop_loss{0};  ///< of light that drops or is added, beside the element's insertion loss
   Db isolation{0};  ///< how far below light on resonance its rest lies that takes the other way; 0: no rest
+  bool calibrated = true;  ///< by its maker: these figures are its own; false: its kind's, and it must be measured first
 };
 
 struct OpticalCircuitSwitch {  ///< one input to at most one output, any frequency

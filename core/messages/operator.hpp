@@ -22,7 +22,7 @@
 
 namespace loom {
 
-enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation, audit, schedules };
+enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation, audit, schedules, calibrations, rings, receivers, ways };
 
 struct Query {
   Noun noun = Noun::status;
@@ -117,6 +117,22 @@ struct ResetRequest {
   bool operator==(const ResetRequest&) const = default;
 };
 
+/// Light and heat to measure by, in place of what was asked for before; nothing: none any more. To be said again within
+/// ControllerTimings::probe_lease, or it ends by itself. Answered with the revision that brings it.
+struct ProbeLight {
+  std::vector<Probe> probes;      ///< ascending transmitter
+  std::vector<RingDrive> drives;  ///< ascending ring
+  bool operator==(const ProbeLight&) const = default;
+};
+
+/// What was measured of banks: from now on they are driven by it. One without rings is as the fabric says again. `version` and
+/// `measured_at` are the controller's.
+struct Calibrate {
+  std::vector<BankCalibration> banks;  ///< ascending device
+  bool dry_run = false;
+  bool operator==(const Calibrate&) const = default;
+};
+
 struct AcknowledgeAlarm {
   AlarmId alarm;
   bool operator==(const AcknowledgeAlarm&) const = default;
@@ -171,7 +187,7 @@ struct DiffSchedule {
 
 using OperatorAsk =
     OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm, ApplySchedule,
-          ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob, AdaptJob>;
+          ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob, AdaptJob, ProbeLight, Calibrate>;
 
 struct OperatorRequest {
   RequestId request;  ///< unique for its principal: a request that is repeated is answered again and not obeyed twice
@@ -182,7 +198,8 @@ struct OperatorRequest {
 using ReplyRows =
     OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>, std::vector<CircuitReport>,
           std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>, ChangeReport, CircuitExplanation,
-          std::vector<AuditRecord>, std::vector<SchedulePart>>;
+          std::vector<AuditRecord>, std::vector<SchedulePart>, std::vector<CalibrationReport>,
+          std::vector<RingReport>, std::vector<ReceiverReport>, std::vector<WayReport>>;
 
 struct OperatorReply {
   RequestId request;

@@ -16,6 +16,7 @@
 #include "core/messages/iteration.hpp"
 #include "core/observation.hpp"
 #include "core/plan.hpp"
+#include "core/ring/calibration.hpp"
 #include "core/schedule.hpp"
 #include "core/time.hpp"
 
@@ -161,6 +162,14 @@ struct NodeReport {
   bool operator==(const NodeReport&) const = default;
 };
 
+/// How well a bank is known.
+struct CalibrationAge {
+  std::uint32_t version = 0;
+  Duration age{};
+  FrequencyOffset residual{0};  ///< of its worst ring
+  bool operator==(const CalibrationAge&) const = default;
+};
+
 struct DeviceReport {
   DeviceId device;
   std::string name;
@@ -174,7 +183,62 @@ struct DeviceReport {
   std::uint32_t lit_ways = 0;         ///< of an OCS: inputs that light passes in the confirmed plan; the others are dark wires
   std::string unusable{};             ///< why plans do without it; empty: they do not
   std::string model{};                ///< of its driver, as files name it
+  std::optional<CalibrationAge> calibration{};  ///< of a bank that was measured
+  std::optional<Dbm> received{};                ///< strongest light that a monitor measures at it or right behind it
   bool operator==(const DeviceReport&) const = default;
+};
+
+/// What was measured of one bank, and what of its rings' heat is left.
+struct CalibrationReport {
+  BankCalibration calibration;
+  std::string name;  ///< of the device
+  Duration age{};
+  bool in_force = true;  ///< false: the one before
+  bool operator==(const CalibrationReport&) const = default;
+};
+
+/// One ring of a bank, as its fabric has it, with what could measure it.
+struct RingReport {
+  ElementId ring;
+  std::string name;
+  DeviceId bank;
+  std::uint32_t channel = 0;   ///< in the bank
+  std::uint32_t channels = 0;  ///< of the bank
+  FrequencyOffset fwhm{0};
+  FrequencyOffset free_spectral_range{0};
+  Frequency cold_resonance;
+  std::uint64_t shift = 0;  ///< kHz a V^2 of its own heater
+  std::uint32_t millivolts_max = 0;
+  bool calibrated = true;             ///< its figures are its own, by its maker
+  ElementId receiver{};               ///< behind its drop
+  std::optional<DeviceId> monitor{};  ///< that measures there: a monitor, or the module of that receiver; none: nothing does
+  std::vector<Probe> lights{};        ///< that could come to it, of few transmitters, each one's by ascending frequency
+  /// By how much its chip may warm, or cool, until its heater has nothing left to hold it where the plan wants it: of a ring
+  /// that was measured and is wanted somewhere. By the kind's kRingMhzPerKelvin.
+  std::optional<std::uint32_t> warmer_millikelvin{};
+  std::optional<std::uint32_t> cooler_millikelvin{};
+  bool operator==(const RingReport&) const = default;
+};
+
+/// What a monitor, or the module that it is in, measured at one receiver.
+struct ReceiverReport {
+  ElementId receiver;
+  std::string name;
+  DeviceId monitor;
+  Dbm power{};                ///< kNoLight: none
+  Duration age{};             ///< since it was measured
+  bool since_commit = false;  ///< and that was after light was ordered otherwise for the last time
+  bool operator==(const ReceiverReport&) const = default;
+};
+
+/// Lights that could come to a receiver that is measured, through whatever a plan could set.
+struct WayReport {
+  ElementId receiver;
+  std::string name;
+  DeviceId monitor;
+  std::vector<Probe> lights{};    ///< of few transmitters, a job's left out; each one's by ascending frequency
+  std::optional<Dbm> expected{};  ///< power that the light which the confirmed plan sends to it should have there
+  bool operator==(const WayReport&) const = default;
 };
 
 /// What was last measured of a circuit's light, from best to worst: a circuit is as well as the worst element of its way.

@@ -154,6 +154,13 @@ struct RowFields<NodeReport> {
 };
 
 template <>
+struct RowFields<CalibrationAge> {
+  static constexpr auto kFields =
+      std::tuple{field(&CalibrationAge::version, "version_number", "version"), field(&CalibrationAge::age, "age_ns", "age_s"),
+                 field(&CalibrationAge::residual, "residual_mhz", "residual_ghz")};
+};
+
+template <>
 struct RowFields<DeviceReport> {
   static constexpr ListName kList{Noun::devices, "devices", "devices", "device", "devices"};
   static constexpr auto kFields = std::tuple{field(&DeviceReport::device, "device_id", "device"),
@@ -167,7 +174,58 @@ struct RowFields<DeviceReport> {
                                              field(&DeviceReport::by_hand, "by_hand"),
                                              field(&DeviceReport::adopted, "adopted"),
                                              field(&DeviceReport::lit_ways, "lit_way_count", "lit_ways"),
-                                             field(&DeviceReport::unusable, "unusable")};
+                                             field(&DeviceReport::unusable, "unusable"),
+                                             field(&DeviceReport::calibration, "calibration"),
+                                             field(&DeviceReport::received, "received_centi_dbm", "received_dbm")};
+};
+
+template <>
+struct RowFields<CalibrationReport> {
+  static constexpr ListName kList{Noun::calibrations, "calibrations", "calibrations", "calibration", "calibrations"};
+  static constexpr auto kFields = std::tuple{
+      field(&CalibrationReport::calibration, "calibration", kSpread), field(&CalibrationReport::name, "name"),
+      field(&CalibrationReport::age, "age_ns", "age_s"), field(&CalibrationReport::in_force, "in_force")};
+};
+
+template <>
+struct RowFields<RingReport> {
+  static constexpr ListName kList{Noun::rings, "rings", "rings", "ring", "rings"};
+  static constexpr auto kFields =
+      std::tuple{field(&RingReport::ring, "ring_element_id", "ring"),
+                 field(&RingReport::name, "name"),
+                 field(&RingReport::bank, "bank_device_id", "device"),
+                 limited(field(&RingReport::channel, "channel_number", "channel"), limits::kRingsPerBank),
+                 limited(field(&RingReport::channels, "channel_count", "channels"), limits::kRingsPerBank + 1),
+                 field(&RingReport::fwhm, "fwhm_mhz", "fwhm_ghz"),
+                 field(&RingReport::free_spectral_range, "free_spectral_range_mhz", "free_spectral_range_ghz"),
+                 field(&RingReport::cold_resonance, "cold_resonance_mhz", "cold_resonance_thz"),
+                 field(&RingReport::shift, "shift_khz_per_square_volt"),
+                 field(&RingReport::millivolts_max, "heater_millivolts_max"),
+                 field(&RingReport::calibrated, "calibrated", "by_maker"),
+                 field(&RingReport::receiver, "receiver_element_id", "receiver"),
+                 field(&RingReport::monitor, "monitor_device_id", "monitor"),
+                 limited(field(&RingReport::lights, "lights", kNotShown), limits::kProbes),
+                 field(&RingReport::warmer_millikelvin, "warmer_millikelvin", "warmer_mk"),
+                 field(&RingReport::cooler_millikelvin, "cooler_millikelvin", "cooler_mk")};
+};
+
+template <>
+struct RowFields<WayReport> {
+  static constexpr ListName kList{Noun::ways, "ways", "ways", "way", "ways of light to receivers that are measured"};
+  static constexpr auto kFields =
+      std::tuple{field(&WayReport::receiver, "receiver_element_id", "receiver"), field(&WayReport::name, "name"),
+                 field(&WayReport::monitor, "monitor_device_id", "monitor"),
+                 limited(field(&WayReport::lights, "lights", "lights"), limits::kProbes),
+                 field(&WayReport::expected, "expected_centi_dbm", "expected_dbm")};
+};
+
+template <>
+struct RowFields<ReceiverReport> {
+  static constexpr ListName kList{Noun::receivers, "receivers", "receivers", "receiver", "receivers"};
+  static constexpr auto kFields = std::tuple{
+      field(&ReceiverReport::receiver, "receiver_element_id", "receiver"), field(&ReceiverReport::name, "name"),
+      field(&ReceiverReport::monitor, "monitor_device_id", "monitor"), field(&ReceiverReport::power, "power_centi_dbm", "power_dbm"),
+      field(&ReceiverReport::age, "age_ns", "age_s"), field(&ReceiverReport::since_commit, "since_commit")};
 };
 
 template <>

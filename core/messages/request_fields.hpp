@@ -93,6 +93,20 @@ struct RowFields<ResetRequest> {
 };
 
 template <>
+struct RowFields<ProbeLight> {
+  static constexpr const char* kAsk = "probe_light";
+  static constexpr auto kFields = std::tuple{limited(field(&ProbeLight::probes, "probes"), limits::kProbes),
+                                             limited(field(&ProbeLight::drives, "drives"), limits::kProbes)};
+};
+
+template <>
+struct RowFields<Calibrate> {
+  static constexpr const char* kAsk = "calibrate";
+  static constexpr auto kFields = std::tuple{limited(field(&Calibrate::banks, "banks"), limits::kProbes),
+                                             field(&Calibrate::dry_run, "dry_run")};
+};
+
+template <>
 struct RowFields<AcknowledgeAlarm> {
   static constexpr const char* kAsk = "acknowledge_alarm";
   static constexpr auto kFields = std::tuple{field(&AcknowledgeAlarm::alarm, "alarm_id")};

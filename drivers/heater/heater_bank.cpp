@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -37,9 +37,10 @@ Result<void> HeaterBankDriver::check(const Setpoint& setpoint) const {
   LOOM_TRY(check_heaters(profile_.name, profile_.rings, profile_.board.source(), setpoint));
   for (const RingResonance& wanted : std::get<FilterSetpoint>(setpoint).rings) {
     const RingFilter& ring = profile_.rings[wanted.channel];
-    const std::uint16_t counts = profile_.board.counts_of(heater_volts(ring, wanted.resonance).value(), ring.heater_ohm);
+    const double volts = drive_volts(ring, profile_.board.source(), wanted).value();
+    const std::uint16_t counts = profile_.board.counts_of(volts, ring.heater_ohm);
     const Frequency nearest = resonance_of_volts(ring, profile_.board.volts_of(counts, ring.heater_ohm));
-    const FrequencyOffset off = resonance_distance(ring, nearest, wanted.resonance);
+    const FrequencyOffset off = resonance_distance(ring, nearest, stand_of(ring, wanted));
     if (const FrequencyOffset limit{ring.fwhm.mhz / kRingWidthParts}; off > limit) {
       return fail(
           ErrorCode::out_of_range,

@@ -43,8 +43,26 @@ Frequency resonance_of_volts(const RingFilter& ring, double volts) {
   return {ring.cold_resonance.mhz - std::llround(volts * volts / ring.heater_ohm * 1e3 * ring.mhz_per_milliwatt)};
 }
 
-Result<double> drive_volts(const RingFilter& ring, const HeaterSource& source, Frequency resonance) {
-  const auto volts = heater_volts(ring, resonance);
+namespace {
+
+/// Its drive, where it has one.
+Result<double> wanted_volts(const RingFilter& ring, const RingResonance& wanted) {
+  if (!wanted.drive) {
+    return heater_volts(ring, wanted.resonance);
+  }
+  const double volts = *wanted.drive * 1e-3;
+  if (!(volts >= 0 && volts <= ring.heater_volt_max)) {
+    return fail(ErrorCode::out_of_range, format_text("{} mV of heating, allowed 0 to {}", *wanted.drive,
+                                                     millivolt_text(ring.heater_volt_max)));
+  }
+  return volts;
+}
+
+}  // namespace
+
+Result<double> drive_volts(const RingFilter& ring, const HeaterSource& source, const RingResonance& wanted) {
+  const Frequency resonance = wanted.resonance;
+  const auto volts = wanted_volts(ring, wanted);
   if (!volts) {
     return volts;
   }
@@ -76,7 +94,7 @@ Result<void> check_heaters(const std::string& device, std::span<const RingFilter
       return fail(ErrorCode::invalid_argument, where + "channels must ascend and come once");
     }
     previous = ring.channel;
-    if (const auto volts = drive_volts(rings[ring.channel], source, ring.resonance); !volts) {
+    if (const auto volts = drive_volts(rings[ring.channel], source, ring); !volts) {
       return fail(volts.error().code, where + volts.error().message);
     }
   }
@@ -88,21 +106,11 @@ std::vector<double> volts_by_channel(std::span<const RingFilter> rings, const Se
   std::vector<double> volts(rings.size(), 0.0);
   for (const RingResonance& ring : std::get<FilterSetpoint>(setpoint).rings) {
     LOOM_ASSERT(ring.channel < rings.size());
-    const auto needed = heater_volts(rings[ring.channel], ring.resonance);
+    const auto needed = wanted_volts(rings[ring.channel], ring);
     LOOM_ASSERT(needed.has_value());
     volts[ring.channel] = *needed;
   }
   return volts;
-}
-
-std::vector<RingFilter> rings_of(const Fabric& fabric, const Device& device) {
-  std::vector<RingFilter> rings;
-  for (const ElementId element : device.elements) {
-    const auto* ring = std::get_if<RingFilter>(&fabric.element(element).kind);
-    LOOM_ASSERT(ring != nullptr);
-    rings.push_back(*ring);
-  }
-  return rings;
 }
 
 std::string refuse_weak_source(const Fabric& fabric, const Device& device, const HeaterSource& source) {

@@ -11,6 +11,7 @@
 #include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 
@@ -39,8 +40,9 @@ Result<std::int32_t> heater_millivolts(const RingFilter& ring, Frequency resonan
 /// Where `volts` put it.
 Frequency resonance_of_volts(const RingFilter& ring, double volts);
 
-/// heater_volts() within what the electronics can give; out_of_range names value and limit.
-Result<double> drive_volts(const RingFilter& ring, const HeaterSource& source, Frequency resonance);
+/// What a setpoint gives its ring's heater, within what that bears and the electronics can give; out_of_range names value and
+/// limit.
+Result<double> drive_volts(const RingFilter& ring, const HeaterSource& source, const RingResonance& wanted);
 
 /// A setpoint that a bank of these rings can take, channel by channel. not_found: no such channel; invalid_argument: channels
 /// not ascending; out_of_range: as drive_volts(); unsupported: it is no setpoint of a filter.
@@ -49,8 +51,6 @@ Result<void> check_heaters(const std::string& device, std::span<const RingFilter
 /// Volts by channel; rings that the setpoint does not name are parked at 0. Precondition: check_heaters() was ok.
 std::vector<double> volts_by_channel(std::span<const RingFilter> rings, const Setpoint& setpoint);
 
-/// The ring filters of a bank, by channel.
-std::vector<RingFilter> rings_of(const Fabric& fabric, const Device& device);
 /// Why electronics that give so much cannot serve these rings; empty: they can. A ring that a plan may heat further than they
 /// can give would be found out only when it is.
 std::string refuse_weak_source(const Fabric& fabric, const Device& device, const HeaterSource& source);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

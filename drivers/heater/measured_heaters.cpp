@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {

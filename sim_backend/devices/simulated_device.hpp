@@ -10,6 +10,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/ids.hpp"
+#include "core/ring/ring_habits.hpp"
 #include "core/time.hpp"
 #include "core/transaction.hpp"
 #include "core/units.hpp"
@@ -53,10 +54,11 @@ struct SimDeviceOptions {
   FrequencyOffset laser_grid{100};        ///< the least step of a laser's grid register [K]
   FrequencyOffset laser_trim_max{6'000};  ///< how far a laser's fine tuning goes, either way [K]
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
-  Duration register_access = std::chrono::nanoseconds{200};       ///< a block of words of a laser with a table [K]
-  std::uint32_t i2c_hertz = 400'000;                              ///< of a pluggable module's two wires
-  bool wss_checksum = false;                                      ///< a WSS frames every reply as ^text$HHHH, asked so or not
-  std::int32_t wss_slices = 772;                                  ///< of a WSS: 772 of 6.25 GHz or 386 of 12.5 GHz
+  RingHabits rings{};
+  Duration register_access = std::chrono::nanoseconds{200};  ///< a block of words of a laser with a table [K]
+  std::uint32_t i2c_hertz = 400'000;                         ///< of a pluggable module's two wires
+  bool wss_checksum = false;                                 ///< a WSS frames every reply as ^text$HHHH, asked so or not
+  std::int32_t wss_slices = 772;                             ///< of a WSS: 772 of 6.25 GHz or 386 of 12.5 GHz
   CircuitSwitchOptions ocs{};
   bool keep_actuations = false;  ///< for tests; grows without end
 };

@@ -126,6 +126,7 @@ Result<EmulatedDevices> devices_of_scenario(const EmulatorOptions& options, std:
   if (emulated.devices.empty()) {
     return fail(ErrorCode::invalid_config, format_text("no device of {} is on {}", fabric->name, options.buses.front()));
   }
+  emulated.rings = scenario->rings;
   for (const ScenarioFault& fault : scenario->device_faults) {
     if (std::ranges::find(emulated.devices, fault.device) != emulated.devices.end()) {
       emulated.faults.push_back(fault);

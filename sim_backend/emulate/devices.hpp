@@ -21,6 +21,7 @@ struct EmulatedDevices {
   std::shared_ptr<const Fabric> fabric;  ///< "sim" is the endpoint of the buses that are emulated, and of no other
   std::vector<DeviceId> devices;
   std::vector<ScenarioFault> faults{};  ///< of the scenario, on these devices
+  RingHabits rings{};                   ///< of the scenario
   bool has_own_ids = true;              ///< ids are the scenario's; else the light log has EmulatorOptions::light_id
 };
 

@@ -110,6 +110,7 @@ int serve(const Options& options) {
   models.serial_baud = options.baud;
   models.heater_time_constant = std::chrono::microseconds{options.time_constant_us};
   const auto devices = devices_of(options);
+  models.rings = devices ? devices->rings : RingHabits{};
   const bool is_modbus = !devices || model_of(*devices) == kDialects[0].model;
   const auto framing = [is_modbus](const EmulatorOptions& given) {
     return !is_modbus ? make_line_framing() : given.pty ? make_modbus_rtu_framing() : make_modbus_tcp_framing();

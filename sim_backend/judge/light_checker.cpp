@@ -69,11 +69,12 @@ void LightChecker::learn(Instant now, const Record& record) {
   if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     reported_.clear();
     if (commit->decision == CommitDecision::going && commit->plan) {
-      activate(commit->plan);
+      activate(commit->plan, false, commit->intent ? commit->intent->probes : probes_);
     } else if (commit->decision == CommitDecision::confirmed) {
       confirm(now, commit->revision);
     }
   } else if (const auto* intent = std::get_if<IntentRecord>(&record)) {
+    probes_ = intent->intent.probes;
     if (!intent->intent.lasers_off) {
       lasers_off_since_ = kNever;
     } else if (lasers_off_since_ == kNever) {
@@ -124,7 +125,9 @@ bool LightChecker::is_interlocked(Instant now, ElementId transmitter, NodeId nod
          now - contact->second.dark_since >= dark_within(std::get<Transmitter>(light_.fabric().element(transmitter).kind));
 }
 
-void LightChecker::admit(std::shared_ptr<const Plan> plan) { activate(std::move(plan), true); }
+void LightChecker::admit(std::shared_ptr<const Plan> plan) {
+  activate(std::move(plan), true, probes_);
+}
 
 void LightChecker::admit_all_but(const std::vector<Revision>& known) {
   for (ActivePlan& active : active_) {
@@ -139,7 +142,7 @@ void LightChecker::dismiss_others(Instant now) {
   judge_all(now);
 }
 
-void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other) {
+void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other, const std::vector<Probe>& probes) {
   // A number comes twice only if its first `going` was lost with an incarnation of the controller, and so was never acted on;
   // or if another controller gave it.
   std::erase_if(active_, [&](const ActivePlan& active) {
@@ -152,6 +155,9 @@ void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other) {
   for (const Circuit& circuit : active.plan->circuits) {
     active.of_transmitter[circuit.transmitter.value].push_back(
         {lower_edge_of(circuit.slot), upper_edge_of(circuit.slot), circuit.receiver});
+  }
+  for (const Probe& probe : probes) {
+    active.of_transmitter[probe.transmitter.value].push_back({lower_edge_of(probe.slot), upper_edge_of(probe.slot), kNobody});
   }
   active_.push_back(std::move(active));
   classify_all();
@@ -194,7 +200,7 @@ LightChecker::PlanSet LightChecker::plans_to(ElementId transmitter, Frequency fr
   PlanSet plans = 0;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     for (const PlannedCircuit& circuit : active_[i].of_transmitter[transmitter.value]) {
-      if (circuit.receiver == receiver && circuit.lower <= frequency && frequency < circuit.upper) {
+      if ((circuit.receiver == receiver || circuit.receiver == kNobody) && circuit.lower <= frequency && frequency < circuit.upper) {
         plans |= PlanSet{1} << i;
       }
     }

@@ -123,7 +123,7 @@ class LightChecker {
   struct PlannedCircuit {
     Frequency lower;
     Frequency upper;
-    ElementId receiver;
+    ElementId receiver;  ///< kNobody: wherever it comes to; it is there to be measured
   };
   struct ActivePlan {
     std::shared_ptr<const Plan> plan;
@@ -133,7 +133,7 @@ class LightChecker {
   using PlanSet = std::uint64_t;  ///< bit i: active_[i]
 
   void learn_snapshot(Instant now, const SnapshotRecord& snapshot);
-  void activate(std::shared_ptr<const Plan> plan, bool of_other = false);
+  void activate(std::shared_ptr<const Plan> plan, bool of_other, const std::vector<Probe>& probes);
   void confirm(Instant now, Revision revision);
   void classify_all();
   PlanSet plans_of(ElementId transmitter) const;
@@ -163,6 +163,7 @@ class LightChecker {
 
   const LightModel& light_;
   CheckerOptions options_;
+  std::vector<Probe> probes_;  ///< of the newest intent
   std::vector<ActivePlan> active_;
   std::shared_ptr<const Plan> confirmed_;
   RevisionsRead read_;

@@ -3,6 +3,7 @@
 #include "sim_backend/light/light_graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace loom {
@@ -34,6 +35,12 @@ Db isolation_of(const Element& element) {
 }
 
 auto order_of(const WssRoute& route) { return std::tuple(route.input, lower_edge_of(route.slot).mhz); }
+
+/// What a ring's drop loses beside its resonance: 3 dB at half its width.
+Db lorentzian_loss(std::int64_t offset_mhz, FrequencyOffset fwhm) {
+  const double off = 2 * static_cast<double>(offset_mhz) / static_cast<double>(fwhm.mhz);
+  return {static_cast<std::int32_t>(std::lround(1000 * std::log10(1 + off * off)))};
+}
 
 }  // namespace
 
@@ -170,7 +177,8 @@ void LightGraph::pass_ring(const Element& element, PortNumber input, const Ray& 
   }
   const PortNumber output = coupled && input == 0 ? 1 : 0;
   if (output < element.outputs) {
-    leave(passage.exits, output, ray, coupled ? element.insertion_loss + ring.drop_loss : element.insertion_loss,
+    const Db slope = coupled && offset != 0 ? lorentzian_loss(offset, ring.fwhm) : Db{0};
+    leave(passage.exits, output, ray, coupled ? element.insertion_loss + ring.drop_loss + slope : element.insertion_loss,
           coupled && cuts(ray, ray.frequency - FrequencyOffset{offset}, ring.fwhm));
   }
 }

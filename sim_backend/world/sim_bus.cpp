@@ -23,7 +23,7 @@ SimBus::SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<c
   for (const Device& device : fabric_->devices) {
     if (wanted[device.agent.value] && fabric_->buses[device.bus.value].endpoint == "sim") {
       SimDeviceOptions own = options_.devices;
-      own.seed ^= (device.id.value + 1) * 0x9e3779b97f4a7c15ULL;
+      own.seed = seed_of(own.seed, device.id);
       models_[device.id.value] = make_simulated_device(*fabric_, device.id, own);
     }
   }

@@ -77,6 +77,7 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
   checker_ = std::make_unique<LightChecker>(*light_, options.checker);
   SimBusOptions bus;
   bus.devices = options.devices;
+  bus.devices.rings = scenario.rings;
   bus.devices.seed = options.seed;
   bus_ = std::make_unique<SimBus>(loop_, fabric_, std::span<const NodeId>{}, bus);
   bus_->on_light([this](const OpticalChange& change) {

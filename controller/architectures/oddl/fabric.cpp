@@ -29,6 +29,7 @@ constexpr Db kUplinkGain{800};
 constexpr Db kDownlinkGain{1000};
 constexpr Dbm kUplinkMax{1300};  ///< all nodes of a group of 64 at once
 constexpr std::int64_t kFibreLengthMm = 50'000;
+constexpr double kDiodeFullScale = 3e-3;                ///< A: more than a receiver takes
 constexpr FrequencyOffset kRingHeadroom{400'000};  ///< how far a cold ring lies above its highest channel
 
 class OddlBuilder {
@@ -96,6 +97,7 @@ class OddlBuilder {
       highest += static_cast<std::int32_t>(parameters_.group_size);
     }
     ring.cold_resonance = centre_of(plan_.slot(highest)) + kRingHeadroom;
+    ring.calibrated = parameters_.calibrated;
     return rows_.add_element("ring-" + suffix, 1, 2, kRingLoss, ring);
   }
 
@@ -122,6 +124,10 @@ class OddlBuilder {
     }
     if (!filters.empty()) {
       rows_.add_device(format_text("heater-{}", id.value), DeviceRole::filter, id, std::move(filters));
+    }
+    if (parameters_.photodiodes) {
+      rows_.add_device(format_text("diodes-{}", id.value), DeviceRole::monitor, id, node.receivers, "photodiode_bank");
+      fabric_.devices.back().profile = {{"full_scale_current", kDiodeFullScale}};
     }
     fabric_.nodes.push_back(std::move(node));
   }

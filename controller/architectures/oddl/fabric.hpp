@@ -54,6 +54,8 @@ struct OddlParameters {
   OddlInside inside = OddlInside::combiner;
   OddlReceiver receiver = OddlReceiver::ring;  ///< inside awgr: open, as each source comes on a wavelength of its own
   Db awg_isolation{3500};
+  bool calibrated = true;    ///< rings are as the fabric says, by their maker; false: they are measured first
+  bool photodiodes = false;  ///< behind each receiver, a bank of them a node
 
   /// Sets the laser and its usual times. Of a table laser: DS-DBR modules settle within a microsecond (docs/devices.md), and
   /// what an agent in software adds.

@@ -14,7 +14,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array<TemplateKey, 19> kKeys{
+constexpr std::array<TemplateKey, 21> kKeys{
     {{"nodes", "how many"},
      {"group_size", "nodes that share a WSS and an AWG; a divisor of nodes"},
      {"planes", "transmitters and receivers a node"},
@@ -26,6 +26,8 @@ constexpr std::array<TemplateKey, 19> kKeys{
      {"wss_reload_dip", "that light which stays loses while a hologram is loaded, dB"},
      {"inside", "combiner: what joins the nodes of a group; awgr: a cyclic router with one uplink"},
      {"receiver", "ring: a drop filter that is tuned; open: every order of the AWG is received"},
+     {"calibrated", "rings are as the fabric says, by their maker; false: they are measured before light relies on them"},
+     {"photodiodes", "behind each receiver, a bank of them a node, so that its light is measured"},
      {"awg_isolation", "between an AWG's channels, dB"},
      {"laser", "itla_laser: OIF-ITLA-MSA, milliseconds; table_laser: an index into its own table, microseconds"},
      kRateKey,
@@ -78,6 +80,8 @@ OddlParameters read_parameters(YamlMap& map) {
   oddl.inside = static_cast<OddlInside>(map.word("inside", words_of<OddlInside, 2>(), std::size_t{0}).value_or(0));
   const std::size_t usual = oddl.inside == OddlInside::awgr ? 1 : 0;
   oddl.receiver = static_cast<OddlReceiver>(map.word("receiver", words_of<OddlReceiver, 2>(), usual).value_or(usual));
+  oddl.calibrated = map.flag("calibrated", oddl.calibrated);
+  oddl.photodiodes = map.flag("photodiodes", oddl.photodiodes);
   oddl.awg_isolation = map.ratio("awg_isolation", {Db{1'000}, Db{8'000}}, oddl.awg_isolation);
   check_signal_width(map, oddl.signal_width, plan);
   check_oddl(map, oddl);

@@ -107,6 +107,13 @@ void DesiredIntent::take_back(const Intent& failed, const Intent& good) {
   if (intent_.overrides == failed.overrides) {
     intent_.overrides = good.overrides;
   }
+  if (intent_.calibrations == failed.calibrations) {
+    intent_.calibrations = good.calibrations;
+  }
+  if (intent_.probes == failed.probes && intent_.drives == failed.drives) {
+    intent_.probes = good.probes;
+    intent_.drives = good.drives;
+  }
   if (intent_.pinned == failed.pinned && intent_.pinned != good.pinned) {
     intent_.pinned = good.pinned;
     probation_.reset();

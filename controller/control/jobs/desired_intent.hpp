@@ -39,6 +39,8 @@ class DesiredIntent {
   void keep_stage(const Job& lit);
   void set_lasers(bool on) { intent_.lasers_off = !on; }
   void end_maintenance(NodeId node);
+  void set_calibrations(std::vector<BankCalibration> all) { intent_.calibrations = std::move(all); }
+  void end_probes() { intent_.probes.clear(), intent_.drives.clear(); }
   /// What an operator ordered in a revision that failed is as in `good`, unless it was ordered anew since.
   void take_back(const Intent& failed, const Intent& good);
 

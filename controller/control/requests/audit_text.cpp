@@ -136,6 +136,16 @@ struct AskText {
                        dry(ask.dry_run));
   }
   std::string operator()(const ResetRequest& ask) const { return format_text("device reset {}", ask.device.value); }
+  std::string operator()(const ProbeLight& ask) const {
+    return format_text("measure by {} lights and {} heaters", ask.probes.size(), ask.drives.size());
+  }
+  std::string operator()(const Calibrate& ask) const {
+    std::string text = "device calibrate";
+    for (std::size_t i = 0; i < ask.banks.size() && i < kNamed; ++i) {
+      text += format_text(" {}{}", ask.banks[i].device.value, ask.banks[i].rings.empty() ? " --forget" : "");
+    }
+    return text + (ask.banks.size() > kNamed ? " ..." : "") + dry(ask.dry_run);
+  }
   std::string operator()(const AcknowledgeAlarm& ask) const { return format_text("alarm ack {}", ask.alarm.value); }
   std::string operator()(const ApplySchedule& ask) const {
     return format_text("schedule apply --mode {} {}{}{}", to_string(ask.mode), circuits_text(ask.circuits),

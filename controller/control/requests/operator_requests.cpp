@@ -38,6 +38,7 @@ OperatorRequests::OperatorRequests(const OperatorRequestParts& parts)
       reconciler_(parts.reconciler),
       answers_(parts.answers),
       resets_(parts.resets),
+      calibrations_(parts.calibrations),
       audit_(parts.audit),
       reports_(parts.reports),
       unusable_(parts.unusable),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controller/control/commit/reconciler.hpp"
+#include "controller/control/measure/calibration_requests.hpp"
 #include "controller/control/requests/operator_changes.hpp"
 #include "controller/control/requests/reports.hpp"
 #include "controller/control/requests/request_answers.hpp"
@@ -30,6 +31,7 @@ struct OperatorRequestParts {
   Reconciler& reconciler;
   RequestAnswers& answers;
   ResetRequests& resets;
+  CalibrationRequests& calibrations;
   AuditTrail& audit;
   const Reports& reports;
   UnusableWatch& unusable;
@@ -73,6 +75,8 @@ class OperatorRequests {
   void handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink);
   void handle(const Requester& requester, const ResetRequest& request, EffectSink& sink);
   void handle(const Requester& requester, const AcknowledgeAlarm& request, EffectSink& sink);
+  void handle(const Requester& requester, const ProbeLight& request, EffectSink& sink);
+  void handle(const Requester& requester, const Calibrate& request, EffectSink& sink);
 
   // requests_schedule.cpp
   void handle(const Requester& requester, const ApplySchedule& request, EffectSink& sink);
@@ -93,6 +97,7 @@ class OperatorRequests {
   Reconciler& reconciler_;
   RequestAnswers& answers_;
   ResetRequests& resets_;
+  CalibrationRequests& calibrations_;
   AuditTrail& audit_;
   const Reports& reports_;
   UnusableWatch& unusable_;

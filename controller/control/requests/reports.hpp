@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,12 @@ class Reports {
   ReportPage<CircuitReport> circuit_rows(const Query& query) const;
   ReportPage<CommitReport> history_rows(const Query& query) const;
   ReportPage<SchedulePart> schedule_rows(const Query& query) const;
+  ReportPage<RingReport> ring_rows(const Query& query) const;
+  ReportPage<CalibrationReport> calibration_rows(const Query& query) const;
+  ReportPage<ReceiverReport> receiver_rows(const Query& query) const;
+  ReportPage<WayReport> way_rows(const Query& query) const;
+  std::optional<CalibrationAge> calibration_age(DeviceId device) const;
+  std::optional<Dbm> received_at(const Device& device) const;
   ReportPage<AuditRecord> audit_rows(const Query& query) const;
   ReportPage<StandingAlarm> alarm_rows(const Query& query) const;
   const std::vector<std::uint32_t>& lit_ways_of_confirmed() const;

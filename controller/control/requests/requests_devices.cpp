@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "controller/control/requests/operator_requests.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -130,6 +130,15 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
                                   }},
                                   device.name + (setpoint ? " set by hand" : " is the plan's again"), request.dry_run);
   changes_.begin(std::move(plan), sink);
+}
+
+void OperatorRequests::handle(const Requester& requester, const ProbeLight& request, EffectSink& sink) {
+  calibrations_.begin(requester, request, sink);
+}
+
+void OperatorRequests::handle(const Requester& requester, const Calibrate& request, EffectSink& sink) {
+  calibrations_.begin(
+      requester, request, [this](const Device& device) { return circuits_using(device, confirmed_, *facts_.fabric); }, sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ResetRequest& request, EffectSink& sink) {

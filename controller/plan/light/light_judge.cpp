@@ -50,9 +50,16 @@ LightFinding judge_laser(const DevicePlan& plan, const TransmitterObservation& s
   return best;
 }
 
-LightFinding judge_ring(const RingFilter& ring, const Hop& hop, std::int32_t millivolts, FrequencySlot slot,
-                        const ReconcileLimits& limits) {
-  const std::int64_t off = resonance_distance(ring, resonance_at(ring, millivolts), centre_of(slot)).mhz;
+/// `wanted`: of a ring that the plan heats. One that nobody has measured may stand anywhere: its light is never proven.
+LightFinding judge_ring(const RingFilter& ring, const RingResonance* wanted, const Hop& hop, std::int32_t millivolts,
+                        FrequencySlot slot, const ReconcileLimits& limits) {
+  const bool is_driven = wanted != nullptr && wanted->drive && wanted->resonance == centre_of(slot);
+  const std::int64_t off = (is_driven ? off_its_place(ring, *wanted, millivolts)
+                                      : resonance_distance(ring, resonance_at(ring, millivolts), centre_of(slot)))
+                               .mhz;
+  if (!ring.calibrated && !is_driven && hop.output != 0) {
+    return {LightState::unknown, LightCause::uncalibrated};
+  }
   if (hop.input == 0 && hop.output == 0) {
     return off <= ring.fwhm.mhz / 2 ? LightFinding{LightState::dark, LightCause::ring_in_the_way} : kHealthy;
   }
@@ -205,7 +212,10 @@ LightFinding LightJudge::judge_reading(const Hop& hop, const DevicePlan& plan, c
   if (const auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
     const std::size_t channel = paths_.fabric().index_in_device[hop.element.value];
     const std::int32_t millivolts = channel < bank->millivolts.size() ? bank->millivolts[channel] : 0;
-    return judge_ring(std::get<RingFilter>(element.kind), hop, millivolts, circuit_.slot, readings_.limits);
+    const auto& rings = std::get<FilterSetpoint>(wanted).rings;
+    const auto asked = std::ranges::find(rings, channel, &RingResonance::channel);
+    return judge_ring(std::get<RingFilter>(element.kind), asked == rings.end() ? nullptr : &*asked, hop, millivolts,
+                      circuit_.slot, readings_.limits);
   }
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading)) {
     return judge_wss(std::get<WavelengthSwitchSetpoint>(wanted), *wss, is_ordered(seen.device), hop, circuit_.slot,

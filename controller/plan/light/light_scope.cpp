@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/fabric/occupied_ports.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 namespace {

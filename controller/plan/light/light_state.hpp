@@ -71,6 +71,7 @@ enum class LightCause : std::uint8_t {
   latched,             ///< its agent keeps its lasers dark
   played,              ///< its timeslots are over
   ring_away,
+  uncalibrated,  ///< nobody has measured where its ring stands
   ring_in_the_way,
   no_light_in,   ///< a switch on its way measures none where it should enter
   no_light_out,  ///< likewise where it should leave

@@ -38,9 +38,15 @@ std::string text_of_laser(LightCause cause, const TransmitterObservation& seen, 
   }
 }
 
-std::string text_of_ring(LightCause cause, const RingFilter& ring, const FilterObservation& bank, std::size_t channel,
-                         FrequencySlot slot, const ReconcileLimits& limits) {
+/// `wanted`: null where the plan does not heat it.
+std::string text_of_ring(LightCause cause, const RingFilter& ring, const RingResonance* wanted, const FilterObservation& bank,
+                         std::size_t channel, FrequencySlot slot, const ReconcileLimits& limits) {
   const std::int32_t millivolts = channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+  if (wanted != nullptr && wanted->drive && cause != LightCause::ring_in_the_way) {
+    return format_text("reads {} mV, which is {} off the {} mV that its calibration gives it for {}, limit {}", millivolts,
+                       in_gigahertz(off_its_place(ring, *wanted, millivolts).mhz), *wanted->drive, to_string(wanted->resonance),
+                       in_gigahertz(ring.fwhm.mhz / limits.ring_width_parts));
+  }
   const Frequency found = resonance_at(ring, millivolts);
   const std::string reading = format_text("reads {} mV, which is {}, off {} by {}", millivolts, to_string(found),
                                           to_string(centre_of(slot)), in_gigahertz((found - centre_of(slot)).mhz));
@@ -125,6 +131,9 @@ class Sentence {
         return "is moving" + read_ago(seen->read_at);
       case LightCause::not_settled:
         return format_text("does not settle, and nobody has ordered it to move{}{}", read_ago(seen->read_at), fault);
+      case LightCause::uncalibrated:
+        return format_text("was never calibrated: where {} stands is known of its kind alone; loom device calibrate {}",
+                           element.name, device.id.value);
       case LightCause::not_connected:
         return "does not connect what the plan connects" + read_ago(seen->read_at);
       case LightCause::attenuated:
@@ -156,10 +165,15 @@ class Sentence {
     }
     const auto* ring = std::get_if<RingFilter>(&element.kind);
     const auto* bank = std::get_if<FilterObservation>(&seen.reading);
-    return ring == nullptr || bank == nullptr
-               ? "reads otherwise"
-               : text_of_ring(light_.cause, *ring, *bank, paths_.fabric().index_in_device[element.id.value], slot_,
-                              readings_.limits);
+    if (ring == nullptr || bank == nullptr) {
+      return "reads otherwise";
+    }
+    const std::size_t channel = paths_.fabric().index_in_device[element.id.value];
+    const DevicePlan* plan = paths_.device(*paths_.fabric().device_of_element[element.id.value]);
+    const auto& rings = std::get<FilterSetpoint>(plan->timeline.front().setpoint).rings;
+    const auto wanted = std::ranges::find(rings, channel, &RingResonance::channel);
+    return text_of_ring(light_.cause, *ring, wanted == rings.end() ? nullptr : &*wanted, *bank, channel, slot_,
+                        readings_.limits);
   }
 
   const LightPaths& paths_;

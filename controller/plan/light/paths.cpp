@@ -37,6 +37,23 @@ bool ocs_admits(const std::vector<CrossConnect>& connects, PortNumber input, Por
 
 }  // namespace
 
+bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<std::optional<Frequency>>& resonances,
+            const Path& path, FrequencySlot slot) {
+  return std::ranges::all_of(path, [&](const Hop& hop) {
+    const auto& routes = positions.routes[hop.element.value];
+    const auto& connects = positions.connects[hop.element.value];
+    const Element& element = fabric.element(hop.element);
+    if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
+      return std::ranges::find(routes, WssRoute{slot, hop.input, hop.output, Db{0}}) != routes.end();
+    }
+    if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+      return std::ranges::find(connects, CrossConnect{hop.input, hop.output}) != connects.end();
+    }
+    return !std::holds_alternative<RingFilter>(element.kind) || (hop.input == 0 && hop.output == 0) ||
+           resonances[hop.element.value] == centre_of(slot);
+  });
+}
+
 Positions positions_of(const Fabric& fabric, const Plan& plan) {
   Positions positions(fabric);
   for (const NodePlan& node : plan.nodes) {

@@ -35,6 +35,10 @@ struct Positions {
 /// What a plan sets. Of a resonance only the centre is known: its slot has no width.
 Positions positions_of(const Fabric& fabric, const Plan& plan);
 
+/// The whole path is set. `resonances`: of the rings, by element.
+bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<std::optional<Frequency>>& resonances,
+            const Path& path, FrequencySlot slot);
+
 /// Connections of somebody else on a circuit switch; either port may be none of the element's.
 struct OccupiedPorts {
   ElementId element;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/fabric/occupied_ports.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 namespace {
@@ -75,7 +75,7 @@ Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::in
   if (wanted == nullptr) {
     return is_off ? Drift::none : Drift::foreign;
   }
-  const FrequencyOffset off = resonance_distance(ring, resonance_at(ring, millivolts), wanted->resonance);
+  const FrequencyOffset off = off_its_place(ring, *wanted, millivolts);
   if (off.mhz <= ring.fwhm.mhz / limits.ring_width_parts) {
     return Drift::none;
   }

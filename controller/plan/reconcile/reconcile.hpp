@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
-#include "core/fabric/ring.hpp"
 #include "core/messages/report.hpp"
 #include "core/observation.hpp"
 #include "core/plan.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 

@@ -65,9 +65,16 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Filt
       continue;
     }
     const Frequency found = resonance_at(ring, seen.millivolts[channel]);
-    const Frequency target = asked == wanted.rings.end() ? ring.cold_resonance : asked->resonance;
+    const Frequency target = asked == wanted.rings.end() ? ring.cold_resonance : stand_of(ring, *asked);
     const std::int64_t limit = ring.fwhm.mhz / limits.ring_width_parts;
     if (magnitude(found - target).mhz <= limit || count++ > 0) {
+      continue;
+    }
+    if (asked != wanted.rings.end() && asked->drive) {
+      text = format_text("channel {}: desired resonance {}, for which its calibration gives {} mV, observed {} mV, off by {}, "
+                         "limit {}",
+                         channel, to_string(asked->resonance), *asked->drive, seen.millivolts[channel],
+                         in_gigahertz((found - target).mhz), in_gigahertz(limit));
       continue;
     }
     text = format_text("channel {}: desired {}, observed {} mV, which is {}, off by {}, limit {}", channel,

@@ -2,7 +2,10 @@
 // The order in which rules are asked.
 #include "controller/plan/verify/verify.hpp"
 
+#include <algorithm>
+
 #include "controller/plan/verify/verify_parts.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -15,6 +18,24 @@ void add_occupied(const Fabric& fabric, const std::vector<ObservedLight>& occupi
       if (source.transmitter == transmitter && !source.device->touched && source.emissions.empty()) {
         source.emissions.push_back({each.light, Duration{}, kForever});
         settings.by_hand[transmitter.value] = true;
+      }
+    }
+  }
+}
+
+/// A ring that is being measured may stand anywhere, and whatever comes to it may leave by either way: no light of a job does.
+void check_measured(const Fabric& fabric, const Plan& plan, const verifying::Settings& settings, const Intent& intent,
+                    verifying::Faults& faults) {
+  if (intent.drives.empty()) {
+    return;
+  }
+  for (const Circuit& circuit : plan.circuits) {
+    for (const ElementId element : verifying::elements_on_path(fabric, settings, circuit.transmitter, circuit.slot)) {
+      if (std::ranges::binary_search(intent.drives, element, {}, &RingDrive::ring)) {
+        faults.add(rules::kMeasured, [&] {
+          return format_text("light of circuit {} of job {} comes to {}, which is being measured", circuit.id.value,
+                             circuit.job.value, fabric.element(element).name);
+        });
       }
     }
   }
@@ -38,6 +59,12 @@ Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const 
       settings.by_hand[fabric.device(override.device).elements[0].value] = true;
     }
   }
+  for (const Probe& probe : intent.probes) {
+    if (probe.emit && probe.transmitter.value < fabric.elements.size()) {
+      settings.by_hand[probe.transmitter.value] = true;
+    }
+  }
+  check_measured(fabric, plan, settings, intent, faults);
   verifying::check_setpoints(fabric, plan, settings, intent, faults);
   verifying::check_grants(fabric, plan, settings, faults);
   verifying::check_iterations(fabric, plan, settings, faults);

@@ -25,6 +25,7 @@ inline constexpr std::string_view kOncePerSegment = "wavelength_once_per_segment
 inline constexpr std::string_view kOncePerCoupler = "one_transmitter_per_coupler_wavelength";
 inline constexpr std::string_view kEndpointOnce = "endpoint_once";
 inline constexpr std::string_view kStrayLight = "stray_light";
+inline constexpr std::string_view kMeasured = "measured_ring_is_nobodys";
 inline constexpr std::string_view kRingTuned = "receiver_ring_tuned";
 inline constexpr std::string_view kAliasing = "fsr_aliasing";
 inline constexpr std::string_view kOpticalLoop = "optical_loop";  ///< light meets itself, or a circle of fibres gains

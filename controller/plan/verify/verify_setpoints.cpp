@@ -204,6 +204,15 @@ void check_laser(const Device& device, const Transmitter& transmitter, const Dev
 void check_bank(const Fabric& fabric, const Device& device, const FilterSetpoint& heater, Faults& faults) {
   for (const RingResonance& wanted : heater.rings) {
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[wanted.channel]).kind);
+    if (wanted.drive) {
+      if (*wanted.drive < 0 || *wanted.drive > ring.heater_volt_max * 1000) {
+        faults.add(rules::kHeaterCeiling, [&] {
+          return format_text("{} ring {}: {} mV, allowed 0 to {} mV", device.name, wanted.channel, *wanted.drive,
+                             std::lround(ring.heater_volt_max * 1000));
+        });
+      }
+      continue;
+    }
     const double power = static_cast<double>((ring.cold_resonance - wanted.resonance).mhz) / ring.mhz_per_milliwatt;
     const double ceiling = 1000 * ring.heater_volt_max * ring.heater_volt_max / ring.heater_ohm;
     if (power < 0 || power > ceiling) {

@@ -20,6 +20,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"
+#include "core/ring/ring_habits.hpp"
 #include "core/time.hpp"
 #include "core/timings.hpp"
 #include "core/trigger/trigger_line.hpp"
@@ -234,6 +235,7 @@ struct Scenario {
   DriftPolicy drift;
   AdaptPolicy adapt;
   TrainingHabits training;
+  RingHabits rings{};               ///< of simulated banks
   std::vector<JobSubmission> jobs;  ///< as written; see submissions_of()
   Churn churn;
   NetworkFaults network;

@@ -63,6 +63,7 @@ class ScenarioReader {
     read_reconcile();
     read_adaptation();
     read_training();
+    read_rings();
     read_jobs();
     read_churn();
     read_faults();
@@ -231,6 +232,7 @@ class ScenarioReader {
     timings.late_attempts =
         static_cast<std::uint32_t>(map->integer("late_attempts", {0, 100}, std::int64_t{timings.late_attempts}));
     timings.attend_lease = map->duration("attend_lease", kPositive, timings.attend_lease);
+    timings.probe_lease = map->duration("probe_lease", kPositive, timings.probe_lease);
     timings.quiesce_deadline = map->duration("quiesce_deadline", kPositive, timings.quiesce_deadline);
     timings.plan_steps =
         static_cast<std::uint64_t>(map->integer("plan_steps", {1, INT64_MAX}, static_cast<std::int64_t>(timings.plan_steps)));
@@ -287,6 +289,20 @@ class ScenarioReader {
     training.slow_by = map->duration("slow_by", kPositive, training.slow_by);
     training.lost = map->real("lost", {0.0, 0.99}, training.lost);
     training.doubled = map->real("doubled", {0.0, 1.0}, training.doubled);
+    map->finish();
+  }
+
+  void read_rings() {
+    auto map = map_of("simulated_rings");
+    if (!map) {
+      return;
+    }
+    RingHabits& rings = scenario_.rings;
+    rings.resistance = map->real("resistance", {0.0, 0.5}, rings.resistance);
+    rings.cold = map->offset("cold", {FrequencyOffset{0}, FrequencyOffset{5'000'000}}, rings.cold);
+    rings.crosstalk = map->real("crosstalk", {0.0, 0.3}, rings.crosstalk);
+    rings.substrate = map->real("substrate", {0.0, 1.0}, rings.substrate);
+    rings.substrate_time = map->duration("substrate_time", kPositive, rings.substrate_time);
     map->finish();
   }
 

@@ -78,6 +78,7 @@ std::string controller_text(const ControllerTimings& timings) {
       .add_unless(usual.report_interval, "report_interval", timings.report_interval)
       .add_unless<std::uint64_t>(usual.late_attempts, "late_attempts", timings.late_attempts)
       .add_unless(usual.attend_lease, "attend_lease", timings.attend_lease)
+      .add_unless(usual.probe_lease, "probe_lease", timings.probe_lease)
       .add_unless(usual.quiesce_deadline, "quiesce_deadline", timings.quiesce_deadline)
       .add_unless(usual.plan_steps, "plan_steps", timings.plan_steps);
   return row.is_empty() ? "" : format_text("controller: {}\n", row.text());
@@ -120,6 +121,18 @@ std::string training_text(const TrainingHabits& habits) {
       .add_unless(exact(usual.lost), "lost", exact(habits.lost))
       .add_unless(exact(usual.doubled), "doubled", exact(habits.doubled));
   return row.is_empty() ? "" : format_text("training: {}\n", row.text());
+}
+
+std::string rings_text(const RingHabits& habits) {
+  const RingHabits usual;
+  Row row;
+  row.add_unless(exact(usual.resistance), "resistance", exact(habits.resistance))
+      .add_unless(print_quantity(usual.cold.mhz, kFrequencyOffsetUnits), "cold",
+                  print_quantity(habits.cold.mhz, kFrequencyOffsetUnits))
+      .add_unless(exact(usual.crosstalk), "crosstalk", exact(habits.crosstalk))
+      .add_unless(exact(usual.substrate), "substrate", exact(habits.substrate))
+      .add_unless(usual.substrate_time, "substrate_time", habits.substrate_time);
+  return row.is_empty() ? "" : format_text("simulated_rings: {}\n", row.text());
 }
 
 std::string traffic_text(const std::vector<TrueTraffic>& traffic) {
@@ -290,7 +303,7 @@ std::string scenario_text(const Scenario& scenario, const std::string& fabric) {
     text += format_text("duration: {}\n", text_of(scenario.duration));
   }
   text += controller_text(scenario.controller) + reconcile_text(scenario.controller, scenario.drift) +
-          adaptation_text(scenario.adapt) + training_text(scenario.training);
+          adaptation_text(scenario.adapt) + training_text(scenario.training) + rings_text(scenario.rings);
   return text + list_text("jobs", scenario.jobs, job_text) + churn_text(scenario.churn) +
          list_text("actions", scenario.actions,
                    [&](const ScenarioAction& action) { return action_text(*scenario.fabric, action); });

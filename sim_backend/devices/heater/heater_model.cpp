@@ -22,7 +22,7 @@ bool lies_in(std::size_t address, std::size_t count, std::size_t base, std::size
 
 HeaterModel::HeaterModel(const Device& device, HeaterBoard board, std::vector<RingFilter> rings,
                          const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options), board_(board), rings_(rings), counts_(rings.size(), 0) {}
+    : SimulatedDevice(device.id, options), board_(board), rings_(rings, options.rings, options.seed), counts_(rings.size(), 0) {}
 
 OpticalState HeaterModel::light(Instant at) const {
   RingLight light;
@@ -30,7 +30,7 @@ OpticalState HeaterModel::light(Instant at) const {
   const bool dead = has_fault(DeviceFaultKind::fail, at);
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     const bool is_cold = dead || faults().is_open(static_cast<std::uint16_t>(i), at);
-    const Frequency resonance = is_cold ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
+    const Frequency resonance = is_cold ? rings_.unheated_at(i, at) : rings_.resonance_at(i, at);
     light.resonances.push_back(resonance + detuning(at, static_cast<std::uint16_t>(i), false));
   }
   return light;

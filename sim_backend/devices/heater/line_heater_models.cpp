@@ -20,7 +20,7 @@ namespace loom {
 LineHeaterModel::LineHeaterModel(const Device& device, const std::vector<RingFilter>& rings, HeaterSource source,
                                  const SimDeviceOptions& options)
     : SimulatedDevice(device.id, options),
-      rings_(rings),
+      rings_(rings, options.rings, options.seed),
       source_(source),
       volts_(rings.size(), 0),
       bounds_(rings.size(), source.volt_max) {}
@@ -30,7 +30,7 @@ OpticalState LineHeaterModel::light(Instant at) const {
   const bool dead = has_fault(DeviceFaultKind::fail, at);
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     const bool is_cold = dead || faults().is_open(static_cast<std::uint16_t>(i), at);
-    const Frequency resonance = is_cold ? rings_.filter(i).cold_resonance : rings_.resonance_at(i, at);
+    const Frequency resonance = is_cold ? rings_.unheated_at(i, at) : rings_.resonance_at(i, at);
     light.resonances.push_back(resonance + detuning(at, static_cast<std::uint16_t>(i), false));
   }
   return light;
@@ -105,7 +105,7 @@ double LineHeaterModel::measured_volts(std::size_t ring) {
 double LineHeaterModel::measured_amperes(Instant at, std::size_t ring) {
   constexpr double kNoise = 1e-6;
   const bool is_open = has_fault(DeviceFaultKind::fail, at) || faults().is_open(static_cast<std::uint16_t>(ring), at);
-  const double through = is_open ? 0 : volts_[ring] / rings_.filter(ring).heater_ohm;
+  const double through = is_open ? 0 : volts_[ring] / rings_.ohm(ring);
   return through + kNoise * static_cast<double>(draw() % 3);
 }
 

@@ -5,7 +5,7 @@
 #include "agents/commit/steering.hpp"
 #include "controller/architectures/sip_ring/fabric.hpp"
 #include "core/fabric/occupied_ports.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "controller/architectures/sip_ring/fabric.hpp"
 #include "controller/architectures/topoopt/fabric.hpp"
 #include "core/fabric/fabric.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 namespace {

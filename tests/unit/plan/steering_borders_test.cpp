@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/plan/steering.hpp"
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {

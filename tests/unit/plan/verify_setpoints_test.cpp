@@ -477,3 +477,32 @@ TEST_CASE("verify: only lasers move inside a stage") {
 
 }  // namespace
 }  // namespace loom::testing
+
+// --- what is measured ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("verify: a heater that a calibration drives is within its ceiling") {
+  const auto with = [](VerifyBench& bench, std::int32_t millivolts) {
+    bench.set<FilterSetpoint>("bank").rings = {{0, centre_of(wavelength(0)), millivolts}};
+    bench.declare();
+  };
+  VerifyBench bench = chain_to_ring();
+  check_border(bench, with, 10'000, 10'001, {"heater_ceiling: bank ring 0: 10001 mV, allowed 0 to 10000 mV"});
+  check_border(bench, with, 0, -1, {"heater_ceiling: bank ring 0: -1 mV, allowed 0 to 10000 mV"});
+}
+
+TEST_CASE("verify: no light of a job comes to a ring that is being measured") {
+  VerifyBench bench = chain_to_ring();
+  bench.intent.drives = {{bench.element_id("ring-1"), 500}};  // behind its drop: none of its light comes there
+  CHECK(bench.verdict() == Texts{});
+  bench.intent.drives = {{bench.element_id("ring-0"), 500}};
+  CHECK(bench.verdict() == Texts{"measured_ring_is_nobodys: light of circuit 1 of job 1 comes to ring-0, which is being measured"});
+}
+
+TEST_CASE("verify: light that is sent to be measured belongs to no job and is lawful") {
+  VerifyBench bench = chain_to_ring();
+  bench.light("laser-3", 0);
+  bench.declare();
+  CHECK(bench.verdict() != Texts{});
+  bench.intent.probes = {{bench.element_id("tx-3"), bench.element_id("rx-6"), wavelength(0), true}};
+  CHECK(bench.verdict() == Texts{});
+}

@@ -83,7 +83,56 @@ DeviceReport device_report(Random& random) {
   out.lit_ways = small(random);
   out.unusable = text(random);
   out.model = text(random);
+  if (random.coin()) {
+    out.calibration = CalibrationAge{small(random), difference(random), distance(random)};
+    out.received = power(random);
+  }
   return out;
+}
+
+CalibrationReport calibration_report(Random& random) {
+  return {bank_calibration(random, device(random), small(random)), text(random), difference(random), random.coin()};
+}
+
+RingReport ring_report(Random& random) {
+  RingReport out;
+  out.ring = element(random);
+  out.name = text(random);
+  out.bank = device(random);
+  out.channel = random.number<std::uint32_t>(0, limits::kRingsPerBank - 1);
+  out.channels = random.number<std::uint32_t>(0, limits::kRingsPerBank);
+  out.fwhm = distance(random);
+  out.free_spectral_range = distance(random);
+  out.cold_resonance = {random.between(0, limits::kFrequencyMhz)};
+  out.shift = random.word();
+  out.millivolts_max = small(random);
+  out.calibrated = random.coin();
+  out.receiver = element(random);
+  if (random.coin()) {
+    out.monitor = device(random);
+  }
+  out.lights = some<Probe>(random, [&] { return probe(random, element(random)); });
+  if (random.coin()) {
+    out.warmer_millikelvin = small(random);
+    out.cooler_millikelvin = small(random);
+  }
+  return out;
+}
+
+WayReport way_report(Random& random) {
+  WayReport out;
+  out.receiver = element(random);
+  out.name = text(random);
+  out.monitor = device(random);
+  out.lights = some<Probe>(random, [&] { return probe(random, element(random)); });
+  if (random.coin()) {
+    out.expected = power(random);
+  }
+  return out;
+}
+
+ReceiverReport receiver_report(Random& random) {
+  return {element(random), text(random), device(random), power(random), difference(random), random.coin()};
 }
 
 CircuitReport circuit_report(Random& random) {
@@ -243,7 +292,7 @@ std::vector<ScheduledCircuit> scheduled_circuits(Random& random) {
 
 Query query(Random& random) {
   Query out;
-  out.noun = random.any(Noun::schedules);
+  out.noun = random.any(Noun::ways);
   if (random.coin()) {
     out.id = random.word();
   }
@@ -327,6 +376,8 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return diff_schedule(random); },
     [](Random& random) -> OperatorAsk { return change_job(random); },
     [](Random& random) -> OperatorAsk { return AdaptJob{job(random), random.coin()}; },
+    [](Random& random) -> OperatorAsk { return ProbeLight{probes(random), drives(random)}; },
+    [](Random& random) -> OperatorAsk { return Calibrate{calibrations(random), random.coin()}; },
 };
 static_assert(std::size(kAsks) == std::variant_size_v<OperatorAsk>);
 
@@ -347,7 +398,7 @@ OperatorReply random_reply(Random& random) {
   out.revision = revision(random);
   out.total_rows = small(random);
   out.writes = small(random);
-  switch (random.between(0, 11)) {
+  switch (random.between(0, 15)) {
     case 1:
       out.rows = status(random);
       break;
@@ -386,6 +437,18 @@ OperatorReply random_reply(Random& random) {
       out.rows = std::move(parts);
       break;
     }
+    case 12:
+      out.rows = some<CalibrationReport>(random, [&] { return calibration_report(random); });
+      break;
+    case 13:
+      out.rows = some<RingReport>(random, [&] { return ring_report(random); });
+      break;
+    case 15:
+      out.rows = some<WayReport>(random, [&] { return way_report(random); });
+      break;
+    case 14:
+      out.rows = some<ReceiverReport>(random, [&] { return receiver_report(random); });
+      break;
     default:
       break;
   }

@@ -115,6 +115,9 @@ inline Setpoint setpoint(Random& random, std::int64_t kind) {
     FilterSetpoint heater;
     for (const auto channel : ascending<std::uint16_t>(random, limits::kRingsPerBank)) {
       heater.rings.push_back({channel, {random.between(0, limits::kFrequencyMhz)}});
+      if (random.coin()) {
+        heater.rings.back().drive = random.number<std::int32_t>(0, limits::kMillivolts);
+      }
     }
     return heater;
   }
@@ -360,6 +363,54 @@ inline std::vector<JobSchedule> job_schedules(Random& random) {
   return out;
 }
 
+inline FrequencyOffset distance(Random& random) { return {random.between(0, limits::kFrequencyMhz)}; }
+
+inline BankCalibration bank_calibration(Random& random, DeviceId device, std::uint32_t version) {
+  BankCalibration out;
+  out.device = device;
+  out.version = version;
+  out.measured_at = wall_time(instant(random), Duration{});
+  out.serial = text(random);
+  for (const auto channel : ascending<std::uint16_t>(random, limits::kRingsPerBank)) {
+    RingLaw law;
+    law.channel = channel;
+    law.cold_resonance = {random.between(0, limits::kFrequencyMhz)};
+    law.shift.assign(limits::kRingsPerBank, random.between(1, 1'000'000'000'000));
+    law.residual = distance(random);
+    law.points = small(random);
+    out.rings.push_back(std::move(law));
+  }
+  return out;
+}
+
+inline std::vector<BankCalibration> calibrations(Random& random) {
+  std::vector<BankCalibration> out;
+  for (const auto id : ascending<std::uint32_t>(random, limits::kDevices)) {
+    out.push_back(bank_calibration(random, {id}, small(random)));
+  }
+  return out;
+}
+
+inline Probe probe(Random& random, ElementId transmitter) {
+  return {transmitter, element(random), slot(random), random.coin()};
+}
+
+inline std::vector<Probe> probes(Random& random) {
+  std::vector<Probe> out;
+  for (const auto id : ascending<std::uint32_t>(random, limits::kElements)) {
+    out.push_back(probe(random, {id}));
+  }
+  return out;
+}
+
+inline std::vector<RingDrive> drives(Random& random) {
+  std::vector<RingDrive> out;
+  for (const auto id : ascending<std::uint32_t>(random, limits::kElements)) {
+    out.push_back({{id}, random.number<std::int32_t>(0, limits::kMillivolts)});
+  }
+  return out;
+}
+
 inline Intent intent(Random& random) {
   Intent out;
   for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
@@ -385,6 +436,9 @@ inline Intent intent(Random& random) {
     out.overrides.push_back(std::move(override));
   }
   out.pinned = job_schedules(random);
+  out.calibrations = calibrations(random);
+  out.probes = probes(random);
+  out.drives = drives(random);
   return out;
 }
 

@@ -76,20 +76,21 @@ std::multiset<std::string> reply_fields(std::type_identity<OneOf<std::monostate,
 TEST_CASE("the table of a row and its message name the same fields, and every key once") {
   compare_all(std::type_identity<std::tuple<Spread, DriftCounts, Alarm, StatusReport, NodeReport, DeviceReport, CircuitReport,
                                             JobReport, CommitReport, StandingAlarm, AuditRecord, JobMove, CircuitChange,
-                                            ChangeReport, HopReport, CircuitExplanation, SchedulePart>>{},
+                                            ChangeReport, HopReport, CircuitExplanation, SchedulePart, CalibrationAge,
+                                            CalibrationReport, RingReport, ReceiverReport, WayReport>>{},
               {"Spread", "DriftCounts", "Alarm", "StatusReport", "NodeReport", "DeviceReport", "CircuitReport", "JobReport",
                "CommitReport", "StandingAlarm", "AuditRecord", "JobMove", "CircuitChange", "ChangeReport", "HopReport",
-               "CircuitExplanation", "SchedulePart"});
+               "CircuitExplanation", "SchedulePart", "CalibrationAge", "CalibrationReport", "RingReport", "ReceiverReport", "WayReport"});
 }
 
 TEST_CASE("the table of a request and its message name the same fields") {
   compare_all(
       std::type_identity<std::tuple<Query, SubmitJob, CancelJob, ChangeJob, ResizeJob, AdaptJob, AttendJob, LasersRequest,
                                     NodeRequest, HeaterByHand, DeviceRequest, ResetRequest, AcknowledgeAlarm, ScheduledCircuit,
-                                    ApplySchedule, ConfirmSchedule, RollBackSchedule>>{},
+                                    ApplySchedule, ConfirmSchedule, RollBackSchedule, ProbeLight, Calibrate>>{},
       {"Query", "SubmitJob", "CancelJob", "ChangeJob", "ResizeJob", "AdaptJob", "AttendJob", "LasersRequest", "NodeRequest",
        "HeaterByHand", "DeviceRequest", "ResetRequest", "AcknowledgeAlarm", "ScheduledCircuit", "ApplySchedule",
-       "ConfirmSchedule", "RollBackSchedule"});
+       "ConfirmSchedule", "RollBackSchedule", "ProbeLight", "Calibrate"});
 }
 
 TEST_CASE("every kind of rows has a field of its own in a reply") {

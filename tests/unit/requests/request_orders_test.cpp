@@ -2,7 +2,7 @@
 // Operators' orders about nodes, devices and alarms, carried out by the real planner.
 #include <cmath>
 
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 #include "tests/unit/requests/request_bench.hpp"
 
 namespace loom::test {

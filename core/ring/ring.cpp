@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // P = V^2 / R, and a comb of resonances.
-#include "core/fabric/ring.hpp"
+#include "core/ring/ring.hpp"
 
 #include <cmath>
 
 #include "core/text/format_text.hpp"
 
 namespace loom {
+
+std::vector<RingFilter> rings_of(const Fabric& fabric, const Device& bank) {
+  std::vector<RingFilter> rings;
+  rings.reserve(bank.elements.size());
+  for (const ElementId element : bank.elements) {
+    const auto* ring = std::get_if<RingFilter>(&fabric.element(element).kind);
+    LOOM_ASSERT(ring != nullptr);
+    rings.push_back(*ring);
+  }
+  return rings;
+}
 
 Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts) {
   const double volts = millivolts / 1000.0;
@@ -34,6 +45,15 @@ FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, 
   const std::int64_t spacing = ring.free_spectral_range.mhz;
   const std::int64_t off = (resonance - wanted).mhz;
   return magnitude({spacing <= 0 ? off : off - spacing * ((2 * off + (off < 0 ? -spacing : spacing)) / (2 * spacing))});
+}
+
+Frequency stand_of(const RingFilter& ring, const RingResonance& wanted) {
+  return wanted.drive ? resonance_at(ring, *wanted.drive) : wanted.resonance;
+}
+
+FrequencyOffset off_its_place(const RingFilter& ring, const RingResonance& wanted, std::int32_t millivolts) {
+  const Frequency stands = resonance_at(ring, millivolts);
+  return wanted.drive ? magnitude(stands - stand_of(ring, wanted)) : resonance_distance(ring, stands, wanted.resonance);
 }
 
 bool resonates(const RingFilter& ring, Frequency resonance, Frequency light) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/grid.hpp"
+#include "core/plan.hpp"
 #include "core/result.hpp"
 
 namespace loom {
@@ -14,6 +16,9 @@ namespace loom {
 inline constexpr std::int32_t kHeaterOffMillivolts = 50;  ///< a heater at or below it is off: 2.5 uW, 0.1 GHz
 /// A ring is where it should be within its width / this: a Lorentzian then drops 0.3 dB less.
 inline constexpr std::int64_t kRingWidthParts = 8;
+
+/// The ring filters of a bank, by channel. Precondition: all of its elements are.
+std::vector<RingFilter> rings_of(const Fabric& fabric, const Device& bank);
 
 /// Where the heater of `ring` puts its resonance at `millivolts`: P = V^2 / R, the resonance falls by mhz_per_milliwatt.
 Frequency resonance_at(const RingFilter& ring, std::int32_t millivolts);
@@ -24,6 +29,13 @@ Result<Frequency> resonance_by_hand(const RingFilter& ring, std::int32_t millivo
 
 /// Between a resonance and the nearest tooth of the comb at `wanted`.
 FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, Frequency wanted);
+
+/// Where a setpoint puts a ring, in the fabric's figures: the place that its drive has there, where its calibration gives one.
+/// Of a driven ring that is no place of light; it is what voltages are compared in.
+Frequency stand_of(const RingFilter& ring, const RingResonance& wanted);
+
+/// How far a ring stands at `millivolts` from where a setpoint puts it.
+FrequencyOffset off_its_place(const RingFilter& ring, const RingResonance& wanted, std::int32_t millivolts);
 
 /// Light within half a width of a resonance of its comb drops.
 bool resonates(const RingFilter& ring, Frequency resonance, Frequency light);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calibrations as tables: of a bank its version and age, of a ring its place and what moves it.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "cli/calibrate/calibrate.hpp"
+#include "cli/command_line.hpp"
+#include "cli/connection.hpp"
+#include "cli/naming.hpp"
+#include "cli/nouns/read.hpp"
+#include "cli/render/columns.hpp"
+#include "cli/render/json.hpp"
+#include "core/text/format_text.hpp"
+
+namespace loom::cli {
+namespace {
+
+std::string decimals(double value, int digits) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+double own_mhz(const RingLaw& law) { return 1e-3 * static_cast<double>(law.shift[law.channel]); }
+
+/// Of its own heater's effect, what the worst of the others has.
+double crosstalk(const RingLaw& law) {
+  double most = 0;
+  for (std::size_t channel = 0; channel < law.shift.size(); ++channel) {
+    most = channel == law.channel ? most : std::max(most, std::abs(1e-3 * static_cast<double>(law.shift[channel])));
+  }
+  return most / own_mhz(law);
+}
+
+FrequencyOffset residual_of(const BankCalibration& bank) {
+  FrequencyOffset worst{0};
+  for (const RingLaw& law : bank.rings) {
+    worst = std::max(worst, law.residual);
+  }
+  return worst;
+}
+
+std::string gigahertz(FrequencyOffset offset) { return decimals(static_cast<double>(offset.mhz) / 1e3, 2) + " GHz"; }
+
+constexpr Column<CalibrationReport> kBanks[] = {
+    {"device", [](const CalibrationReport& row) { return std::to_string(row.calibration.device.value); }},
+    {"name", kCell<&CalibrationReport::name>},
+    {"version", [](const CalibrationReport& row) { return std::to_string(row.calibration.version); }},
+    {"state",
+     [](const CalibrationReport& row) {
+       return std::string(row.calibration.rings.empty() ? "FORGOTTEN" : row.in_force ? "in force" : "before");
+     }},
+    {"age", [](const CalibrationReport& row) { return text_of(row.age); }},
+    {"serial", [](const CalibrationReport& row) { return row.calibration.serial.empty() ? "-" : row.calibration.serial; }},
+    {"rings", [](const CalibrationReport& row) { return std::to_string(row.calibration.rings.size()); }},
+    {"residual", [](const CalibrationReport& row) { return gigahertz(residual_of(row.calibration)); }}};
+
+constexpr Column<RingLaw> kRings[] = {
+    {"ring", [](const RingLaw& law) { return std::to_string(law.channel); }},
+    {"cold resonance", [](const RingLaw& law) { return loom::to_string(law.cold_resonance); }},
+    {"own heater", [](const RingLaw& law) { return decimals(own_mhz(law) / 1e3, 3) + " GHz/V^2"; }},
+    {"crosstalk", [](const RingLaw& law) { return decimals(100 * crosstalk(law), 2) + " %"; }},
+    {"residual", [](const RingLaw& law) { return gigahertz(law.residual); }},
+    {"peaks", [](const RingLaw& law) { return std::to_string(law.points); }}};
+
+/// Of how many transmitters, on how many wavelengths.
+std::string lights_of(const WayReport& row) {
+  std::set<ElementId> transmitters;
+  std::set<std::int64_t> frequencies;
+  for (const Probe& light : row.lights) {
+    transmitters.insert(light.transmitter);
+    frequencies.insert(centre_of(light.slot).mhz);
+  }
+  return row.lights.empty() ? "none is free"
+                            : format_text("{} transmitters, {} wavelengths", transmitters.size(), frequencies.size());
+}
+
+constexpr Column<WayReport> kWays[] = {{"receiver", kCell<&WayReport::receiver>},
+                                       {"name", kCell<&WayReport::name>},
+                                       {"monitor", kCell<&WayReport::monitor>},
+                                       {"lights that could come", lights_of},
+                                       {"expected", kCell<&WayReport::expected>}};
+
+struct RingChange {
+  std::uint16_t channel;
+  std::string cold;
+  std::string own;
+};
+
+constexpr Column<RingChange> kChanges[] = {{"ring", [](const RingChange& row) { return std::to_string(row.channel); }},
+                                           {"cold resonance", [](const RingChange& row) { return row.cold; }},
+                                           {"own heater", [](const RingChange& row) { return row.own; }}};
+
+std::string signed_text(double value, int digits, const char* unit) {
+  return (value >= 0 ? "+" : "") + decimals(value, digits) + unit;
+}
+
+/// What the bank's rings are by its fabric.
+Result<std::vector<RingLaw>> laws_of_fabric(Connection& connection, std::uint64_t bank) {
+  const auto reply = connection.ask(Query{Noun::rings, bank});
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  std::vector<RingLaw> laws;
+  for (const RingReport& ring : std::get<std::vector<RingReport>>(reply->rows)) {
+    RingLaw law{static_cast<std::uint16_t>(ring.channel), ring.cold_resonance, std::vector<std::int64_t>(ring.channels, 0)};
+    law.shift[ring.channel] = static_cast<std::int64_t>(ring.shift);
+    laws.push_back(std::move(law));
+  }
+  return laws;
+}
+
+int diff(const Globals& globals, const std::string& word) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  const auto bank = find_id(*connection, Noun::devices, word);
+  const auto reply = bank ? connection->ask(Query{Noun::calibrations, *bank}) : std::unexpected(bank.error());
+  if (!reply) {
+    return give_up(reply.error());
+  }
+  const auto& rows = std::get<std::vector<CalibrationReport>>(reply->rows);
+  if (rows.empty() || rows.back().calibration.rings.empty()) {
+    return give_up({ErrorCode::not_found, format_text("device {} was never calibrated", word),
+                    format_text("loom device calibrate {}", word)});
+  }
+  const CalibrationReport& now = rows.back();
+  const bool has_before = rows.size() > 1 && !rows.front().calibration.rings.empty();
+  const auto before =
+      has_before ? Result<std::vector<RingLaw>>(rows.front().calibration.rings) : laws_of_fabric(*connection, *bank);
+  if (!before) {
+    return give_up(before.error());
+  }
+  const std::string base = has_before ? format_text("version {}", rows.front().calibration.version) : "the fabric's figures";
+  Json list = Json::array();
+  std::vector<RingChange> changes;
+  for (const RingLaw& law : now.calibration.rings) {
+    const auto was = std::ranges::find(*before, law.channel, &RingLaw::channel);
+    if (was == before->end()) {
+      continue;
+    }
+    const double cold = static_cast<double>((law.cold_resonance - was->cold_resonance).mhz) / 1e3;
+    const double own = 100 * (own_mhz(law) / own_mhz(*was) - 1);
+    list.push_back({{"ring", law.channel}, {"cold_resonance_ghz", cold}, {"own_heater_percent", own}});
+    changes.push_back({law.channel, signed_text(cold, 2, " GHz"), signed_text(own, 2, " %")});
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["device"] = *bank;
+    object["version"] = now.calibration.version;
+    object["against"] = base;
+    object["rings"] = list;
+    print(object);
+    return kDone;
+  }
+  std::fputs(table_of(kChanges, changes).c_str(), stdout);
+  print_note(format_text("{}, version {}, against {}", now.name, now.calibration.version, base));
+  return kDone;
+}
+
+}  // namespace
+
+void spread(Json& row, const BankCalibration& bank) {
+  row["device"] = bank.device.value;
+  row["version"] = bank.version;
+  row["measured_at"] = std::string(to_string(bank.measured_at));
+  row["serial"] = bank.serial;
+  row["residual_ghz"] = static_cast<double>(residual_of(bank).mhz) / 1e3;
+  Json rings = Json::array();
+  for (const RingLaw& law : bank.rings) {
+    Json parts = Json::array();
+    for (const std::int64_t shift : law.shift) {
+      parts.push_back(1e-6 * static_cast<double>(shift));
+    }
+    rings.push_back({{"ring", law.channel},
+                     {"cold_resonance_thz", static_cast<double>(law.cold_resonance.mhz) / 1e6},
+                     {"shift_ghz_per_square_volt", parts},
+                     {"residual_ghz", static_cast<double>(law.residual.mhz) / 1e3},
+                     {"peaks", law.points}});
+  }
+  row["rings"] = rings;
+}
+
+std::string text_of(const std::vector<WayReport>& rows) { return rows.empty() ? "" : table_of(kWays, rows); }
+
+std::string text_of(const std::vector<CalibrationReport>& rows) {
+  if (rows.empty()) {
+    return "";
+  }
+  std::string text = table_of(kBanks, rows);
+  const bool is_one = std::ranges::all_of(
+      rows, [&](const CalibrationReport& row) { return row.calibration.device == rows.front().calibration.device; });
+  return is_one && !rows.back().calibration.rings.empty() ? text + "\n" + table_of(kRings, rows.back().calibration.rings)
+                                                          : text;
+}
+
+void add_calibration(CLI::App& app, CommandLine& line) {
+  CLI::App& group = add_reading(app, line, RowFields<CalibrationReport>::kList,
+                                "calibrations of ring banks: where light found their rings, and what moves them");
+  CLI::App* verb = group.add_subcommand("diff", "What changed since the version before, or against the fabric's figures");
+  auto& word = line.keep<std::string>();
+  add_named(*verb, "DEVICE", word, "The bank's number or name");
+  line.when(*verb, diff, word);
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/calibrate/survey.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "cli/render/term.hpp"
+#include "core/text/format_text.hpp"
+
+namespace loom::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPollInterval = std::chrono::milliseconds{10};
+/// A monitor that says nothing for so long after a commit is given up for this look: longer than an agent's round of audits.
+constexpr auto kReadingWait = std::chrono::seconds{6};
+
+/// What came to the receivers since the last commit; a monitor that stays silent is left out.
+Result<std::map<ElementId, Dbm>> look(Connection& connection, const std::vector<ElementId>& receivers) {
+  for (const auto deadline = Clock::now() + kReadingWait;;) {
+    const auto rows = rows_of<ReceiverReport>(connection, Noun::receivers);
+    if (!rows) {
+      return std::unexpected(rows.error());
+    }
+    std::map<ElementId, Dbm> powers;
+    for (const ReceiverReport& row : *rows) {
+      if (row.since_commit && std::ranges::binary_search(receivers, row.receiver)) {
+        powers[row.receiver] = row.power;
+      }
+    }
+    if (powers.size() == receivers.size() || Clock::now() > deadline) {
+      return powers;
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+Result<std::map<ElementId, Dbm>> expected(Connection& connection) {
+  const auto rows = rows_of<WayReport>(connection, Noun::ways);
+  if (!rows) {
+    return std::unexpected(rows.error());
+  }
+  std::map<ElementId, Dbm> powers;
+  for (const WayReport& way : *rows) {
+    if (way.expected) {
+      powers[way.receiver] = *way.expected;
+    }
+  }
+  return powers;
+}
+
+/// What the controller has against a look is the survey's business.
+bool is_about_the_look(ErrorCode code) {
+  return code == ErrorCode::conflict || code == ErrorCode::infeasible || code == ErrorCode::refused ||
+         code == ErrorCode::out_of_range;
+}
+
+Result<void> step(Connection& connection, const Globals& globals, LightSurvey& survey) {
+  const auto reply = connection.ask(survey.ask());
+  if (!reply && is_about_the_look(reply.error().code)) {
+    survey.refused(reply.error());
+    return {};
+  }
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  LOOM_TRY(await_revision(connection, reply->revision, globals.timeout));
+  if (survey.wants_expected()) {
+    const auto powers = expected(connection);
+    if (!powers) {
+      return std::unexpected(powers.error());
+    }
+    survey.expect(*powers);
+  }
+  const auto powers = look(connection, survey.receivers());
+  if (!powers) {
+    return std::unexpected(powers.error());
+  }
+  survey.take(*powers);
+  return {};
+}
+
+}  // namespace
+
+Result<void> await_revision(Connection& connection, Revision revision, Duration timeout) {
+  for (const auto deadline = Clock::now() + timeout; revision.value != 0;) {
+    const auto history = connection.ask(Query{Noun::history, revision.value});
+    if (!history) {
+      return std::unexpected(history.error());
+    }
+    for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
+      if (row.outcome != CommitOutcome::committed) {
+        return fail(ErrorCode::refused,
+                    format_text("revision {} was {}: {}", revision.value, to_string(row.outcome), row.reason),
+                    "loom schedule history");
+      }
+      return {};
+    }
+    if (Clock::now() >= deadline) {
+      return fail(ErrorCode::timed_out, format_text("revision {} is not confirmed after {}", revision.value, text_of(timeout)),
+                  "loom status");
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return {};
+}
+
+Result<void> run_survey(Connection& connection, const Globals& globals, std::string_view parts, LightSurvey& survey) {
+  Progress progress;
+  while (!survey.is_over()) {
+    if (auto done = step(connection, globals, survey); !done) {
+      (void)connection.ask(ProbeLight{});
+      return done;
+    }
+    progress.show(parts, survey.done(), survey.all());
+  }
+  const auto dark = connection.ask(ProbeLight{});
+  return dark ? await_revision(connection, dark->revision, globals.timeout) : std::unexpected(dark.error());
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/calibrate/transmitter_matching.hpp"
+
+#include <algorithm>
+
+namespace loom {
+
+bool TransmitterMatching::add(const std::vector<Candidates>& receivers) {
+  if (std::ranges::any_of(receivers, [this](const Candidates& each) { return candidates_.contains(each.receiver); })) {
+    return false;
+  }
+  for (const Candidates& each : receivers) {
+    std::set<ElementId> tried;
+    if (candidates_.emplace(each.receiver, each.transmitters).second && place(each.receiver, tried)) {
+      continue;
+    }
+    // Whoever had one before has one still, if another: only these go.
+    for (const Candidates& gone : receivers) {
+      candidates_.erase(gone.receiver);
+      std::erase_if(receiver_of_, [&](const auto& row) { return row.second == gone.receiver; });
+    }
+    return false;
+  }
+  return true;
+}
+
+bool TransmitterMatching::place(ElementId receiver, std::set<ElementId>& tried) {
+  for (const ElementId transmitter : candidates_.at(receiver)) {
+    if (!tried.insert(transmitter).second) {
+      continue;
+    }
+    const auto taken = receiver_of_.find(transmitter);
+    if (taken == receiver_of_.end() || place(taken->second, tried)) {
+      receiver_of_[transmitter] = receiver;
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<ElementId> TransmitterMatching::transmitter_of(ElementId receiver) const {
+  const auto found = std::ranges::find(receiver_of_, receiver, &std::pair<const ElementId, ElementId>::second);
+  return found == receiver_of_.end() ? std::nullopt : std::optional(found->first);
+}
+
+}  // namespace loom

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured of light, and what it is measured by: calibrations, rings, receivers and the ways to them.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "controller/calibrate/ring_ways.hpp"
+#include "controller/control/requests/report_page.hpp"
+#include "controller/plan/explain.hpp"
+
+namespace loom {
+
+namespace {
+
+/// That send a job's light.
+std::set<ElementId> busy_transmitters(const ConfirmedPlans& confirmed) {
+  std::set<ElementId> busy;
+  for (const Circuit& circuit : confirmed.exists() ? confirmed.plan().circuits : std::vector<Circuit>{}) {
+    busy.insert(circuit.transmitter);
+  }
+  return busy;
+}
+
+void add_headroom(const Fabric& fabric, const Intent& intent, const DevicePlan* plan, RingReport& row) {
+  const BankCalibration* bank = calibration_of(intent, row.bank);
+  const RingLaw* law = bank == nullptr ? nullptr : law_of(*bank, row.channel);
+  if (law == nullptr || plan == nullptr) {
+    return;
+  }
+  const auto& rings = std::get<FilterSetpoint>(plan->timeline.front().setpoint).rings;
+  const auto wanted = std::ranges::find(rings, row.channel, &RingResonance::channel);
+  if (wanted != rings.end()) {
+    const Headroom left = headroom_of(*law, std::get<RingFilter>(fabric.element(row.ring).kind), wanted->resonance);
+    row.warmer_millikelvin = static_cast<std::uint32_t>(std::max(0.0, left.warmer_kelvin * 1e3));
+    row.cooler_millikelvin = static_cast<std::uint32_t>(std::max(0.0, left.cooler_kelvin * 1e3));
+  }
+}
+
+}  // namespace
+
+std::optional<CalibrationAge> Reports::calibration_age(DeviceId device) const {
+  const BankCalibration* bank = calibration_of(from_.desired.intent(), device);
+  if (bank == nullptr) {
+    return std::nullopt;
+  }
+  CalibrationAge age{bank->version, from_.facts.wall(from_.facts.now) - bank->measured_at, FrequencyOffset{0}};
+  for (const RingLaw& law : bank->rings) {
+    age.residual = std::max(age.residual, law.residual);
+  }
+  age.age = std::max(age.age, Duration{});
+  return age;
+}
+
+/// Of a bank: behind its rings' drops.
+std::optional<Dbm> Reports::received_at(const Device& device) const {
+  const Fabric& fabric = *from_.facts.fabric;
+  std::optional<Dbm> strongest;
+  const auto take = [&](Dbm power) { strongest = strongest ? std::max(*strongest, power) : power; };
+  const auto take_monitored = [&](ElementId receiver) {
+    const auto id = fabric.device_of_element[receiver.value];
+    const Observation* seen = id ? from_.sessions.observed(*id) : nullptr;
+    const auto* monitor = seen == nullptr ? nullptr : std::get_if<MonitorObservation>(&seen->reading);
+    if (monitor != nullptr) {
+      take(kNoLight);
+      for (const LightReading& light : monitor->lights) {
+        if (fabric.device(*id).elements[light.channel] == receiver) {
+          take(light.power);
+        }
+      }
+    }
+  };
+  const Observation* own = from_.sessions.observed(device.id);
+  if (const auto* laser = own == nullptr ? nullptr : std::get_if<TransmitterObservation>(&own->reading)) {
+    return laser->received;
+  }
+  for (const ElementId element : device.elements) {
+    const auto drop = device.role == DeviceRole::filter ? fabric.fibre_out[element.value][1] : std::nullopt;
+    if (device.role == DeviceRole::monitor) {
+      take_monitored(element);
+    } else if (drop) {
+      take_monitored(fabric.fibres[drop->value].to.element);
+    }
+  }
+  return strongest;
+}
+
+ReportPage<WayReport> Reports::way_rows(const Query& query) const {
+  Page<WayReport> page(query);
+  const Fabric& fabric = *from_.facts.fabric;
+  const std::set<ElementId> busy = busy_transmitters(from_.confirmed);
+  std::map<ElementId, Circuit> sent;  // by receiver
+  if (from_.confirmed.exists()) {
+    for (const Circuit& circuit : from_.confirmed.plan().circuits) {
+      sent.emplace(circuit.receiver, circuit);
+    }
+    for (const Probe& probe : from_.confirmed.intent().probes) {
+      Circuit light;
+      light.transmitter = probe.transmitter;
+      light.receiver = probe.receiver;
+      light.slot = probe.slot;
+      sent.emplace(probe.receiver, light);
+    }
+  }
+  std::optional<PowerTrace> trace;  // of all rows: a finder a plan
+  const auto add = [&](ElementId receiver, DeviceId monitor) {
+    page.add(receiver.value, [&] {
+      WayReport row = receiver_ways(fabric, receiver, monitor, busy);
+      if (const auto light = sent.find(receiver); light != sent.end()) {
+        if (!trace) {
+          trace.emplace(fabric, from_.confirmed.plan());
+        }
+        row.expected = trace->at_receiver(light->second);
+      }
+      return row;
+    });
+  };
+  for (const Device& device : fabric.devices) {
+    if (device.role == DeviceRole::monitor) {
+      for (const ElementId receiver : device.elements) {
+        add(receiver, device.id);
+      }
+    } else if (const auto receiver = receiver_of_module(fabric, device)) {
+      add(*receiver, device.id);
+    }
+  }
+  return page.take();
+}
+
+ReportPage<RingReport> Reports::ring_rows(const Query& query) const {
+  Page<RingReport> page(query);
+  const Fabric& fabric = *from_.facts.fabric;
+  const std::set<ElementId> busy = busy_transmitters(from_.confirmed);
+  for (const Device& bank : fabric.devices) {
+    for (const ElementId ring : bank.role == DeviceRole::filter ? bank.elements : std::vector<ElementId>{}) {
+      page.add(bank.id.value, [&] {
+        RingReport row = ring_ways(fabric, ring, busy);
+        add_headroom(fabric, from_.desired.intent(),
+                     from_.confirmed.exists() ? from_.confirmed.desired_of(fabric, bank.id) : nullptr, row);
+        return row;
+      });
+    }
+  }
+  return page.take();
+}
+
+ReportPage<ReceiverReport> Reports::receiver_rows(const Query& query) const {
+  Page<ReceiverReport> page(query);
+  const Fabric& fabric = *from_.facts.fabric;
+  Instant ordered_at = Instant::min();
+  for (const CommitReport& commit : from_.commits.history()) {
+    ordered_at = std::max(ordered_at, commit.started + commit.total);
+  }
+  const auto add = [&](ElementId receiver, DeviceId monitor, Dbm power, Instant read_at) {
+    page.add(receiver.value, [&] {
+      const Duration age = std::max(from_.facts.now - read_at, Duration{});
+      return ReceiverReport{receiver, fabric.element(receiver).name, monitor, power, age, read_at > ordered_at};
+    });
+  };
+  for (const Device& device : fabric.devices) {
+    const Observation* seen = from_.sessions.observed(device.id);
+    if (seen == nullptr || seen->health == DeviceHealth::failed) {
+      continue;
+    }
+    if (const auto* monitor = std::get_if<MonitorObservation>(&seen->reading)) {
+      for (std::size_t i = 0; i < device.elements.size(); ++i) {
+        Dbm power = kNoLight;
+        for (const LightReading& light : monitor->lights) {
+          power = light.channel == i ? std::max(power, light.power) : power;
+        }
+        add(device.elements[i], device.id, power, seen->read_at);
+      }
+    } else if (const auto* laser = std::get_if<TransmitterObservation>(&seen->reading); laser != nullptr && laser->received) {
+      if (const auto receiver = receiver_of_module(fabric, device)) {
+        add(*receiver, device.id, *laser->received, seen->read_at);
+      }
+    }
+  }
+  return page.take();
+}
+
+ReportPage<CalibrationReport> Reports::calibration_rows(const Query& query) const {
+  Page<CalibrationReport> page(query);
+  const Intent& intent = from_.desired.intent();
+  for (const BankCalibration& bank : intent.calibrations) {
+    page.add(bank.device.value, [&] {
+      const Duration age = from_.facts.wall(from_.facts.now) - bank.measured_at;
+      return CalibrationReport{bank, from_.facts.fabric->device(bank.device).name, std::max(age, Duration{}),
+                               calibration_of(intent, bank.device) == &bank};
+    });
+  }
+  return page.take();
+}
+
+}  // namespace loom

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same models as in the world, by the same seeds.
+#include "sim_backend/experiments/ring_truth.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "controller/calibrate/ring_ways.hpp"
+#include "core/ring/ring.hpp"
+#include "sim_backend/devices/heater/heated_rings.hpp"
+#include "sim_backend/world/sim_bus.hpp"
+
+namespace loom {
+namespace {
+
+/// Resonances wanted of the bank's rings, by channel.
+FilterSetpoint wanted_of(const Fabric& fabric, const Device& bank, std::size_t nth) {
+  FilterSetpoint setpoint;
+  for (std::size_t channel = 0; channel < bank.elements.size(); ++channel) {
+    std::vector<Frequency> lights;
+    for (const Probe& light : ring_ways(fabric, bank.elements[channel]).lights) {
+      lights.push_back(centre_of(light.slot));
+    }
+    std::ranges::sort(lights, std::ranges::greater{});
+    lights.erase(std::ranges::unique(lights).begin(), lights.end());
+    if (!lights.empty()) {
+      setpoint.rings.push_back({static_cast<std::uint16_t>(channel), lights[std::min(nth, lights.size() - 1)]});
+    }
+  }
+  return setpoint;
+}
+
+}  // namespace
+
+std::vector<double> ring_misses(const Fabric& fabric, const RingHabits& habits, std::uint64_t seed, const Intent& intent,
+                                Believed by, std::size_t nth) {
+  std::vector<double> misses;
+  for (const BankCalibration& each : intent.calibrations) {
+    if (calibration_of(intent, each.device) != &each) {
+      continue;
+    }
+    const Device& device = fabric.device(each.device);
+    const std::vector<RingFilter> rings = rings_of(fabric, device);
+    FilterSetpoint setpoint = wanted_of(fabric, device, nth);
+    BankCalibration believed = each;
+    if (by == Believed::fabric) {
+      for (RingLaw& law : believed.rings) {
+        law = nominal_law(rings[law.channel], law.channel, rings.size());
+      }
+    }
+    if (!drive_by(believed, rings, setpoint)) {
+      continue;
+    }
+    constexpr Instant kDriven{std::chrono::seconds{1}};
+    HeatedRings truth(rings, habits, SimBus::seed_of(seed, device.id));
+    for (const RingResonance& ring : setpoint.rings) {
+      truth.heat(ring.channel, kDriven, ring.drive.value_or(0) * 1e-3, std::chrono::microseconds{14});
+    }
+    for (const RingResonance& ring : setpoint.rings) {
+      const Frequency stands = truth.resonance_at(ring.channel, kDriven + std::chrono::seconds{1});
+      misses.push_back(static_cast<double>(resonance_distance(rings[ring.channel], stands, ring.resonance).mhz));
+    }
+  }
+  return misses;
+}
+
+}  // namespace loom

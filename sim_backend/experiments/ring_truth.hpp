@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ground truth of simulated rings: where they stand when they are driven by what is believed of them. For tests and benchmarks;
+// nothing of it flows back to the control plane.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/demand.hpp"
+#include "core/ring/calibration.hpp"
+#include "core/ring/ring_habits.hpp"
+
+namespace loom {
+
+/// By which figures heaters are driven.
+enum class Believed : std::uint8_t { fabric, calibration };
+
+/// Of every ring that `intent` has a calibration of, how far it stands from its light, MHz, either way positive: each bank's
+/// rings put on the `nth` of the lights that can come to them, ascending shift (the last one where there are fewer). Rings
+/// whose heaters cannot are left out.
+std::vector<double> ring_misses(const Fabric& fabric, const RingHabits& habits, std::uint64_t seed, const Intent& intent,
+                                Believed by, std::size_t nth);
+
+}  // namespace loom
