@@ -231,8 +231,7 @@ static void to_wire(const loom::RingLaw& in, RingLaw& out) {
 static loom::RingLaw from_wire(Check& check, const RingLaw& in) {
   constexpr std::int64_t kShift = 1'000'000'000'000;  ///< 1 PHz a V^2
   loom::RingLaw out;
-  out.channel =
-      static_cast<std::uint16_t>(check.between("channel_number", in.channel_number(), 0, limits::kRingsPerBank - 1));
+  out.channel = static_cast<std::uint16_t>(check.between("channel_number", in.channel_number(), 0, limits::kRingsPerBank - 1));
   out.cold_resonance = check.frequency("cold_resonance_mhz", in.cold_resonance_mhz());
   if (check.count("shift_khz_per_square_volt", in.shift_khz_per_square_volt_size(), limits::kRingsPerBank)) {
     for (const std::int64_t shift : in.shift_khz_per_square_volt()) {

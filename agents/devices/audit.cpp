@@ -13,7 +13,12 @@
 namespace loom {
 
 Audit::Audit(const AuditOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units)
-    : options_(options), envelopes_(envelopes), units_(units), reported_(units.size()), due_(units.size()), awaited_(units.size()) {}
+    : options_(options),
+      envelopes_(envelopes),
+      units_(units),
+      reported_(units.size()),
+      due_(units.size()),
+      awaited_(units.size()) {}
 
 void Audit::start(StepContext context) {
   for (std::size_t i = 0; i < units_.size(); ++i) {

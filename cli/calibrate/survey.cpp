@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ask, follow the revision, read what came; a refusal is the survey's own affair.
 #include "cli/calibrate/survey.hpp"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "controller/calibrate/ring_ways.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -30,7 +29,6 @@ struct Grating {
 struct Place {
   PortRef output;
   std::vector<Grating> gratings;
-  std::size_t choices = 0;  ///< made on the way to it
 };
 
 class WayBack {
@@ -40,12 +38,16 @@ class WayBack {
   WayBack(const Fabric& fabric, ElementId end, NodeId of, const std::set<ElementId>& busy)
       : fabric_(fabric), busy_(busy), visited_(fabric.elements.size()) {
     visited_[end.value] = true;
-    turns_ = {fabric.nodes[of.value].group, of.value};
+    group_ = fabric.nodes[of.value].group;
+    node_ = of.value;
+    for (const Node& node : fabric.nodes) {
+      groups_ = std::max<std::size_t>(groups_, node.group + 1);
+    }
   }
 
   /// Lights that come to this input.
   std::vector<Probe> find(PortRef input, ElementId receiver) {
-    step_back(input, {}, 0);
+    step_back(input, {});
     std::vector<Probe> lights;
     std::size_t transmitters = 0;
     while (!places_.empty() && transmitters < kWaysToRing) {
@@ -79,7 +81,7 @@ class WayBack {
 
   void pass(const Element& element, const Place& place) {
     const bool is_choice = element.inputs > 1 && !std::holds_alternative<RingFilter>(element.kind);
-    const std::size_t first = is_choice ? turns_[std::min(place.choices, turns_.size() - 1)] : 0;
+    const std::size_t first = !is_choice ? 0 : element.inputs == groups_ ? group_ : node_;
     for (std::size_t i = element.inputs; i-- > 0;) {  // what is pushed last is walked first; of a ring that is what it adds
       const std::size_t nth = std::holds_alternative<RingFilter>(element.kind) ? element.inputs - 1 - i : i;
       const auto input = static_cast<PortNumber>((nth + first) % element.inputs);
@@ -90,7 +92,7 @@ class WayBack {
       if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
         gratings.push_back({grating, element.outputs, input, place.output.port});
       }
-      step_back({element.id, input}, std::move(gratings), place.choices + (is_choice ? 1 : 0));
+      step_back({element.id, input}, std::move(gratings));
     }
   }
 
@@ -104,7 +106,7 @@ class WayBack {
     return !std::holds_alternative<PacketSwitch>(element.kind);
   }
 
-  void step_back(PortRef input, std::vector<Grating> gratings, std::size_t choices) {
+  void step_back(PortRef input, std::vector<Grating> gratings) {
     const auto fibre = fabric_.fibre_in[input.element.value][input.port];
     if (!fibre) {
       return;
@@ -112,36 +114,26 @@ class WayBack {
     const PortRef from = fabric_.fibres[fibre->value].from;
     if (!visited_[from.element.value]) {
       visited_[from.element.value] = true;
-      places_.push_back({from, std::move(gratings), choices});
+      places_.push_back({from, std::move(gratings)});
     }
   }
 
   const Fabric& fabric_;
   const std::set<ElementId>& busy_;
-  std::vector<bool> visited_;           ///< by element
-  std::vector<Place> places_;           ///< the last one is next
-  std::array<std::size_t, 2> turns_{};  ///< where the first choice begins, and those after it
+  std::vector<bool> visited_;  ///< by element
+  std::vector<Place> places_;  ///< the last one is next
+  std::size_t group_ = 0;
+  std::size_t groups_ = 0;
+  std::size_t node_ = 0;
 };
-
-/// What its light at the receiver behind its drop is measured by.
-std::optional<DeviceId> monitor_of(const Fabric& fabric, ElementId receiver) {
-  if (const auto monitor = fabric.device_of_element[receiver.value]) {
-    return monitor;
-  }
-  const auto node = fabric.node_of_element[receiver.value];
-  const bool has_laser = node && !fabric.nodes[node->value].transmitters.empty();
-  const auto laser = has_laser ? fabric.device_of_element[fabric.nodes[node->value].transmitters.front().value] : std::nullopt;
-  return laser && receiver_of_module(fabric, fabric.device(*laser)) == receiver ? laser : std::nullopt;
-}
 
 }  // namespace
 
 std::optional<ElementId> receiver_of_module(const Fabric& fabric, const Device& laser) {
   const auto node = laser.role == DeviceRole::transmitter ? fabric.node_of_element[laser.elements.front().value] : std::nullopt;
-  const bool is_module = laser.model == "cmis" || laser.model == "sff8690";
   const bool is_pair =
       node && fabric.nodes[node->value].receivers.size() == 1 && fabric.nodes[node->value].transmitters.size() == 1;
-  return is_module && is_pair ? std::optional(fabric.nodes[node->value].receivers.front()) : std::nullopt;
+  return is_pair ? std::optional(fabric.nodes[node->value].receivers.front()) : std::nullopt;
 }
 
 RingReport ring_ways(const Fabric& fabric, ElementId ring, const std::set<ElementId>& busy) {
@@ -164,7 +156,7 @@ RingReport ring_ways(const Fabric& fabric, ElementId ring, const std::set<Elemen
   const ElementId receiver = drop ? fabric.fibres[drop->value].to.element : ElementId{};
   if (drop && std::holds_alternative<Receiver>(fabric.element(receiver).kind)) {
     row.receiver = receiver;
-    row.monitor = monitor_of(fabric, receiver);
+    row.monitor = fabric.device_of_element[receiver.value];
     row.lights = WayBack(fabric, ring, fabric.device(bank).agent, busy).find({ring, 0}, receiver);
   }
   return row;

@@ -21,7 +21,8 @@ RingReport ring_ways(const Fabric& fabric, ElementId ring, const std::set<Elemen
 /// The same of a receiver, whatever light comes to it then. Precondition: `monitor` measures there.
 WayReport receiver_ways(const Fabric& fabric, ElementId receiver, DeviceId monitor, const std::set<ElementId>& busy = {});
 
-/// Which a pluggable module measures beside its own laser: of a node that has one of each.
+/// Which a pluggable module would measure beside its own laser: of a node that has one of each. Its readings say whether it
+/// does.
 std::optional<ElementId> receiver_of_module(const Fabric& fabric, const Device& laser);
 
 }  // namespace loom

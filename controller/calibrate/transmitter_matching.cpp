@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Who has a transmitter keeps one: a path that augments only exchanges them.
 #include "controller/calibrate/transmitter_matching.hpp"
 
 #include <algorithm>

@@ -84,8 +84,8 @@ struct RingFilter {
   double mhz_per_milliwatt = 37'000;       ///< tuning efficiency (Dahlem 2011: 27 uW/GHz a ring), by heater power
   double heater_ohm = 1'000;               ///< P = V^2 / R
   double heater_volt_max = 10;
-  Db drop_loss{0};  ///< of light that drops or is added, beside the element's insertion loss
-  Db isolation{0};  ///< how far below light on resonance its rest lies that takes the other way; 0: no rest
+  Db drop_loss{0};         ///< of light that drops or is added, beside the element's insertion loss
+  Db isolation{0};         ///< how far below light on resonance its rest lies that takes the other way; 0: no rest
   bool calibrated = true;  ///< by its maker: these figures are its own; false: its kind's, and it must be measured first
 };
 

@@ -24,12 +24,13 @@ template class OneOf<std::monostate, TransmitterObservation, FilterObservation, 
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
 template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,
-                     ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob,
-                     AdaptJob, ProbeLight, Calibrate>;  // OperatorAsk
+                     ApplySchedule, ConfirmSchedule, RollBackSchedule, DiffSchedule, ChangeJob, ResizeJob, AttendJob, AdaptJob,
+                     ProbeLight, Calibrate>;  // OperatorAsk
 template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>,
                      std::vector<CircuitReport>, std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>,
                      ChangeReport, CircuitExplanation, std::vector<AuditRecord>, std::vector<SchedulePart>,
-                     std::vector<CalibrationReport>, std::vector<RingReport>, std::vector<ReceiverReport>, std::vector<WayReport>>;  // ReplyRows
+                     std::vector<CalibrationReport>, std::vector<RingReport>, std::vector<ReceiverReport>,
+                     std::vector<WayReport>>;  // ReplyRows
 template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                      AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
                      OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin,

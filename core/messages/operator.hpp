@@ -22,7 +22,22 @@
 
 namespace loom {
 
-enum class Noun : std::uint8_t { status, nodes, devices, circuits, jobs, history, alarms, explanation, audit, schedules, calibrations, rings, receivers, ways };
+enum class Noun : std::uint8_t {
+  status,
+  nodes,
+  devices,
+  circuits,
+  jobs,
+  history,
+  alarms,
+  explanation,
+  audit,
+  schedules,
+  calibrations,
+  rings,
+  receivers,
+  ways
+};
 
 struct Query {
   Noun noun = Noun::status;
@@ -198,8 +213,8 @@ struct OperatorRequest {
 using ReplyRows =
     OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std::vector<DeviceReport>, std::vector<CircuitReport>,
           std::vector<JobReport>, std::vector<CommitReport>, std::vector<StandingAlarm>, ChangeReport, CircuitExplanation,
-          std::vector<AuditRecord>, std::vector<SchedulePart>, std::vector<CalibrationReport>,
-          std::vector<RingReport>, std::vector<ReceiverReport>, std::vector<WayReport>>;
+          std::vector<AuditRecord>, std::vector<SchedulePart>, std::vector<CalibrationReport>, std::vector<RingReport>,
+          std::vector<ReceiverReport>, std::vector<WayReport>>;
 
 struct OperatorReply {
   RequestId request;

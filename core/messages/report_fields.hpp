@@ -182,9 +182,9 @@ struct RowFields<DeviceReport> {
 template <>
 struct RowFields<CalibrationReport> {
   static constexpr ListName kList{Noun::calibrations, "calibrations", "calibrations", "calibration", "calibrations"};
-  static constexpr auto kFields = std::tuple{
-      field(&CalibrationReport::calibration, "calibration", kSpread), field(&CalibrationReport::name, "name"),
-      field(&CalibrationReport::age, "age_ns", "age_s"), field(&CalibrationReport::in_force, "in_force")};
+  static constexpr auto kFields =
+      std::tuple{field(&CalibrationReport::calibration, "calibration", kSpread), field(&CalibrationReport::name, "name"),
+                 field(&CalibrationReport::age, "age_ns", "age_s"), field(&CalibrationReport::in_force, "in_force")};
 };
 
 template <>
@@ -222,10 +222,12 @@ struct RowFields<WayReport> {
 template <>
 struct RowFields<ReceiverReport> {
   static constexpr ListName kList{Noun::receivers, "receivers", "receivers", "receiver", "receivers"};
-  static constexpr auto kFields = std::tuple{
-      field(&ReceiverReport::receiver, "receiver_element_id", "receiver"), field(&ReceiverReport::name, "name"),
-      field(&ReceiverReport::monitor, "monitor_device_id", "monitor"), field(&ReceiverReport::power, "power_centi_dbm", "power_dbm"),
-      field(&ReceiverReport::age, "age_ns", "age_s"), field(&ReceiverReport::since_commit, "since_commit")};
+  static constexpr auto kFields = std::tuple{field(&ReceiverReport::receiver, "receiver_element_id", "receiver"),
+                                             field(&ReceiverReport::name, "name"),
+                                             field(&ReceiverReport::monitor, "monitor_device_id", "monitor"),
+                                             field(&ReceiverReport::power, "power_centi_dbm", "power_dbm"),
+                                             field(&ReceiverReport::age, "age_ns", "age_s"),
+                                             field(&ReceiverReport::since_commit, "since_commit")};
 };
 
 template <>

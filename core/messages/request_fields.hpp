@@ -102,8 +102,8 @@ struct RowFields<ProbeLight> {
 template <>
 struct RowFields<Calibrate> {
   static constexpr const char* kAsk = "calibrate";
-  static constexpr auto kFields = std::tuple{limited(field(&Calibrate::banks, "banks"), limits::kProbes),
-                                             field(&Calibrate::dry_run, "dry_run")};
+  static constexpr auto kFields =
+      std::tuple{limited(field(&Calibrate::banks, "banks"), limits::kProbes), field(&Calibrate::dry_run, "dry_run")};
 };
 
 template <>

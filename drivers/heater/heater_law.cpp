@@ -52,8 +52,8 @@ Result<double> wanted_volts(const RingFilter& ring, const RingResonance& wanted)
   }
   const double volts = *wanted.drive * 1e-3;
   if (!(volts >= 0 && volts <= ring.heater_volt_max)) {
-    return fail(ErrorCode::out_of_range, format_text("{} mV of heating, allowed 0 to {}", *wanted.drive,
-                                                     millivolt_text(ring.heater_volt_max)));
+    return fail(ErrorCode::out_of_range,
+                format_text("{} mV of heating, allowed 0 to {}", *wanted.drive, millivolt_text(ring.heater_volt_max)));
   }
   return volts;
 }

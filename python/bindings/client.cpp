@@ -18,12 +18,19 @@ namespace {
 
 namespace py = pybind11;
 
-constexpr std::array kNouns{
-    std::pair{"status", Noun::status},     std::pair{"nodes", Noun::nodes}, std::pair{"devices", Noun::devices},
-    std::pair{"circuits", Noun::circuits}, std::pair{"jobs", Noun::jobs},   std::pair{"history", Noun::history},
-    std::pair{"alarms", Noun::alarms},     std::pair{"audit", Noun::audit}, std::pair{"schedules", Noun::schedules},
-    std::pair{"calibrations", Noun::calibrations}, std::pair{"rings", Noun::rings},
-    std::pair{"receivers", Noun::receivers}, std::pair{"ways", Noun::ways}};
+constexpr std::array kNouns{std::pair{"status", Noun::status},
+                            std::pair{"nodes", Noun::nodes},
+                            std::pair{"devices", Noun::devices},
+                            std::pair{"circuits", Noun::circuits},
+                            std::pair{"jobs", Noun::jobs},
+                            std::pair{"history", Noun::history},
+                            std::pair{"alarms", Noun::alarms},
+                            std::pair{"audit", Noun::audit},
+                            std::pair{"schedules", Noun::schedules},
+                            std::pair{"calibrations", Noun::calibrations},
+                            std::pair{"rings", Noun::rings},
+                            std::pair{"receivers", Noun::receivers},
+                            std::pair{"ways", Noun::ways}};
 
 Result<Noun> noun_of(std::string_view word) {
   const auto* const found = std::ranges::find_if(kNouns, [&](const auto& each) { return each.first == word; });

@@ -125,9 +125,7 @@ bool LightChecker::is_interlocked(Instant now, ElementId transmitter, NodeId nod
          now - contact->second.dark_since >= dark_within(std::get<Transmitter>(light_.fabric().element(transmitter).kind));
 }
 
-void LightChecker::admit(std::shared_ptr<const Plan> plan) {
-  activate(std::move(plan), true, probes_);
-}
+void LightChecker::admit(std::shared_ptr<const Plan> plan) { activate(std::move(plan), true, probes_); }
 
 void LightChecker::admit_all_but(const std::vector<Revision>& known) {
   for (ActivePlan& active : active_) {
@@ -200,7 +198,8 @@ LightChecker::PlanSet LightChecker::plans_to(ElementId transmitter, Frequency fr
   PlanSet plans = 0;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     for (const PlannedCircuit& circuit : active_[i].of_transmitter[transmitter.value]) {
-      if ((circuit.receiver == receiver || circuit.receiver == kNobody) && circuit.lower <= frequency && frequency < circuit.upper) {
+      if ((circuit.receiver == receiver || circuit.receiver == kNobody) && circuit.lower <= frequency &&
+          frequency < circuit.upper) {
         plans |= PlanSet{1} << i;
       }
     }

@@ -418,7 +418,12 @@ LightTimeline timeline_of(std::shared_ptr<const Fabric> fabric, std::span<const 
 std::vector<ArrivingLight> arriving_at(const LightModel& light, PortRef input) {
   std::vector<ArrivingLight> arriving;
   const Fabric& fabric = light.fabric();
-  const auto fibre = fabric.fibre_in[input.element.value][input.port];
+  std::optional<FibreId> fibre = fabric.fibre_in[input.element.value][input.port];
+  if (fibre && light.graph().end_of(*fibre) != input) {  // it is plugged elsewhere: whatever is plugged here counts
+    const auto here =
+        std::ranges::find_if(fabric.fibres, [&](const Fibre& each) { return light.graph().end_of(each.id) == input; });
+    fibre = here == fabric.fibres.end() ? std::nullopt : std::optional(here->id);
+  }
   for (const Light& each : fibre ? light.lights_on(*fibre) : std::span<const Light>{}) {
     arriving.push_back({each.frequency, each.power});
   }

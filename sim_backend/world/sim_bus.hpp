@@ -30,7 +30,9 @@ class SimBus final : public RegisterSeam {
   /// Models the devices of `agents` whose bus endpoint is "sim"; empty = of every node. A transaction for any other device
   /// is answered with silence.
   /// What a device draws its own habits and noise from.
-  static std::uint64_t seed_of(std::uint64_t seed, DeviceId device) { return seed ^ ((device.value + 1) * 0x9e3779b97f4a7c15ULL); }
+  static std::uint64_t seed_of(std::uint64_t seed, DeviceId device) {
+    return seed ^ ((device.value + 1) * 0x9e3779b97f4a7c15ULL);
+  }
 
   SimBus(TimeSeam& time, std::shared_ptr<const Fabric> fabric, std::span<const NodeId> agents, SimBusOptions options);
 

@@ -418,10 +418,39 @@ TEST_CASE("every test that the threat model names exists") {
 TEST_CASE("every number on the wire says its unit") {
   static const std::regex kField{
       R"re(^\s*(?:optional |repeated )?(u?int32|u?int64|sint32|sint64|fixed64|double|float) (\w+) = \d+)re"};
-  static const std::vector<std::string> kUnits{
-      "_ns",     "_us",         "_ms",   "_s",       "_mhz",  "_hz",   "_centi_db", "_centi_dbm", "_bytes",  "_bits_per_second",
-      "_mv",     "_millivolts", "_mm",   "_n",       "_m",    "_id",   "_ids",      "_count",     "_counts", "_index",
-      "_number", "_numbers",    "_port", "_version", "_code", "_bits", "_hash",     "_ratio",     "_total",  "_digest"};
+  static const std::vector<std::string> kUnits{"_ns",
+                                               "_us",
+                                               "_ms",
+                                               "_s",
+                                               "_mhz",
+                                               "_hz",
+                                               "_centi_db",
+                                               "_centi_dbm",
+                                               "_bytes",
+                                               "_bits_per_second",
+                                               "_mv",
+                                               "_millivolts",
+                                               "_mm",
+                                               "_n",
+                                               "_m",
+                                               "_id",
+                                               "_ids",
+                                               "_count",
+                                               "_counts",
+                                               "_index",
+                                               "_number",
+                                               "_numbers",
+                                               "_port",
+                                               "_version",
+                                               "_code",
+                                               "_bits",
+                                               "_hash",
+                                               "_ratio",
+                                               "_total",
+                                               "_digest",
+                                               "_khz_per_square_volt",
+                                               "_millivolts_max",
+                                               "_millikelvin"};
   std::vector<std::string> faults;
   for (const SourceFile& file : read_tree({".proto"})) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {

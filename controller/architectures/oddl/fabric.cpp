@@ -29,7 +29,7 @@ constexpr Db kUplinkGain{800};
 constexpr Db kDownlinkGain{1000};
 constexpr Dbm kUplinkMax{1300};  ///< all nodes of a group of 64 at once
 constexpr std::int64_t kFibreLengthMm = 50'000;
-constexpr double kDiodeFullScale = 3e-3;                ///< A: more than a receiver takes
+constexpr double kDiodeFullScale = 3e-3;           ///< A: more than a receiver takes
 constexpr FrequencyOffset kRingHeadroom{400'000};  ///< how far a cold ring lies above its highest channel
 
 class OddlBuilder {

@@ -23,7 +23,7 @@ class DesiredIntent {
   const DeviceOverride* override_of(DeviceId device) const;
   bool is_pinned(JobId job) const;
 
-  /// A tentative plan's.
+  /// A tentative plan's, or this one with something else in it.
   void replace(Intent intent) { intent_ = std::move(intent); }
   /// The next job's number is above it.
   void add_job(Job job);
@@ -39,8 +39,6 @@ class DesiredIntent {
   void keep_stage(const Job& lit);
   void set_lasers(bool on) { intent_.lasers_off = !on; }
   void end_maintenance(NodeId node);
-  void set_calibrations(std::vector<BankCalibration> all) { intent_.calibrations = std::move(all); }
-  void end_probes() { intent_.probes.clear(), intent_.drives.clear(); }
   /// What an operator ordered in a revision that failed is as in `good`, unless it was ordered anew since.
   void take_back(const Intent& failed, const Intent& good);
 

@@ -201,7 +201,7 @@ void CalibrationRequests::forget_others(EffectSink& sink) {
     }
   }
   if (!forgotten.empty()) {
-    desired_.set_calibrations(with_calibrations(desired_.intent(), forgotten, facts_.wall(facts_.now)).calibrations);
+    desired_.replace(with_calibrations(desired_.intent(), forgotten, facts_.wall(facts_.now)));
     journal_.append(desired_.record(), PlanAct{}, sink);
     commits_.want_plan("a bank is another one than was calibrated", sink);
   }
@@ -216,7 +216,10 @@ void CalibrationRequests::watch(EffectSink& sink) {
   if ((intent.probes.empty() && intent.drives.empty()) || facts_.now < until_) {
     return;
   }
-  desired_.end_probes();
+  Intent dark = intent;
+  dark.probes.clear();
+  dark.drives.clear();
+  desired_.replace(std::move(dark));
   audit_.note_own("light to measure by went out: nobody asked for it any more", sink);
   journal_.append(desired_.record(), PlanAct{}, sink);
   commits_.want_plan("nobody measures any more", sink);

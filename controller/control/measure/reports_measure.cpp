@@ -22,6 +22,20 @@ std::set<ElementId> busy_transmitters(const ConfirmedPlans& confirmed) {
   return busy;
 }
 
+/// Pluggable modules that tell what their own receivers get; by receiver.
+std::map<ElementId, DeviceId> measuring_modules(const Fabric& fabric, const AgentSessions& sessions) {
+  std::map<ElementId, DeviceId> modules;
+  for (const Device& device : fabric.devices) {
+    const Observation* seen = sessions.observed(device.id);
+    const auto* laser = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
+    const auto receiver = laser != nullptr && laser->received ? receiver_of_module(fabric, device) : std::nullopt;
+    if (receiver) {
+      modules.emplace(*receiver, device.id);
+    }
+  }
+  return modules;
+}
+
 void add_headroom(const Fabric& fabric, const Intent& intent, const DevicePlan* plan, RingReport& row) {
   const BankCalibration* bank = calibration_of(intent, row.bank);
   const RingLaw* law = bank == nullptr ? nullptr : law_of(*bank, row.channel);
@@ -120,9 +134,10 @@ ReportPage<WayReport> Reports::way_rows(const Query& query) const {
       for (const ElementId receiver : device.elements) {
         add(receiver, device.id);
       }
-    } else if (const auto receiver = receiver_of_module(fabric, device)) {
-      add(*receiver, device.id);
     }
+  }
+  for (const auto& [receiver, module] : measuring_modules(fabric, from_.sessions)) {
+    add(receiver, module);
   }
   return page.take();
 }
@@ -130,11 +145,14 @@ ReportPage<WayReport> Reports::way_rows(const Query& query) const {
 ReportPage<RingReport> Reports::ring_rows(const Query& query) const {
   Page<RingReport> page(query);
   const Fabric& fabric = *from_.facts.fabric;
+  const std::map<ElementId, DeviceId> modules = measuring_modules(fabric, from_.sessions);
   const std::set<ElementId> busy = busy_transmitters(from_.confirmed);
   for (const Device& bank : fabric.devices) {
     for (const ElementId ring : bank.role == DeviceRole::filter ? bank.elements : std::vector<ElementId>{}) {
       page.add(bank.id.value, [&] {
         RingReport row = ring_ways(fabric, ring, busy);
+        const auto module = modules.find(row.receiver);
+        row.monitor = row.monitor || module == modules.end() ? row.monitor : std::optional(module->second);
         add_headroom(fabric, from_.desired.intent(),
                      from_.confirmed.exists() ? from_.confirmed.desired_of(fabric, bank.id) : nullptr, row);
         return row;

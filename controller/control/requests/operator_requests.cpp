@@ -77,7 +77,14 @@ void OperatorRequests::on_request(Peer from, const Envelope& envelope, const Ope
           if (journal_.failure() && needs_row(asked)) {
             return refuse(requester, *journal_.failure(), sink);
           }
-          handle(requester, asked, sink);
+          if constexpr (std::is_same_v<Request, ProbeLight>) {
+            calibrations_.begin(requester, asked, sink);
+          } else if constexpr (std::is_same_v<Request, Calibrate>) {
+            const auto carries = [this](const Device& bank) { return circuits_using(bank, confirmed_, *facts_.fabric); };
+            calibrations_.begin(requester, asked, carries, sink);
+          } else {
+            handle(requester, asked, sink);
+          }
         }
       },
       request.ask);

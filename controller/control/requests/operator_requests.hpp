@@ -39,6 +39,9 @@ struct OperatorRequestParts {
   OperatorChanges& changes;
 };
 
+/// "circuit 3 (job 1)" and so on, in the confirmed plan; or nothing. A switch is used by every circuit whose slot it routes.
+std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed, const Fabric& fabric);
+
 class OperatorRequests {
  public:
   explicit OperatorRequests(const OperatorRequestParts& parts);
@@ -75,8 +78,6 @@ class OperatorRequests {
   void handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink);
   void handle(const Requester& requester, const ResetRequest& request, EffectSink& sink);
   void handle(const Requester& requester, const AcknowledgeAlarm& request, EffectSink& sink);
-  void handle(const Requester& requester, const ProbeLight& request, EffectSink& sink);
-  void handle(const Requester& requester, const Calibrate& request, EffectSink& sink);
 
   // requests_schedule.cpp
   void handle(const Requester& requester, const ApplySchedule& request, EffectSink& sink);

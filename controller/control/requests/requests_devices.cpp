@@ -39,25 +39,6 @@ bool serves(const Fabric& fabric, const Device& device, const Setpoint& setpoint
   return ocs != nullptr && !ocs->connects.empty();
 }
 
-/// "circuits 3, 4 of job 1", or nothing. A switch is used by every circuit whose slot it routes.
-std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed, const Fabric& fabric) {
-  if (!confirmed.exists()) {
-    return {};
-  }
-  const auto& devices = confirmed.plan().nodes[device.agent.value].devices;
-  const auto plan =
-      std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
-  std::string text;
-  std::size_t count = 0;
-  for (const Circuit& circuit : confirmed.plan().circuits) {
-    if (plan != devices.end() && serves(fabric, device, plan->timeline.front().setpoint, circuit) &&
-        ++count <= kCircuitsNamed) {
-      text += format_text("{}{} (job {})", text.empty() ? "circuit " : ", ", circuit.id.value, circuit.job.value);
-    }
-  }
-  return count > kCircuitsNamed ? format_text("{} and {} more", text, count - kCircuitsNamed) : text;
-}
-
 /// The setpoint that is asked for, with the resonances of heaters that are given in volts.
 Result<std::optional<Setpoint>> with_heaters(const Fabric& fabric, const Device& device, const DeviceRequest& request) {
   if (request.heaters.empty()) {
@@ -87,6 +68,24 @@ Result<std::optional<Setpoint>> with_heaters(const Fabric& fabric, const Device&
 }
 
 }  // namespace
+
+std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed, const Fabric& fabric) {
+  if (!confirmed.exists()) {
+    return {};
+  }
+  const auto& devices = confirmed.plan().nodes[device.agent.value].devices;
+  const auto plan =
+      std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
+  std::string text;
+  std::size_t count = 0;
+  for (const Circuit& circuit : confirmed.plan().circuits) {
+    if (plan != devices.end() && serves(fabric, device, plan->timeline.front().setpoint, circuit) &&
+        ++count <= kCircuitsNamed) {
+      text += format_text("{}{} (job {})", text.empty() ? "circuit " : ", ", circuit.id.value, circuit.job.value);
+    }
+  }
+  return count > kCircuitsNamed ? format_text("{} and {} more", text, count - kCircuitsNamed) : text;
+}
 
 void OperatorRequests::handle(const Requester& requester, const DeviceRequest& request, EffectSink& sink) {
   const Fabric& fabric = *facts_.fabric;
@@ -130,15 +129,6 @@ void OperatorRequests::handle(const Requester& requester, const DeviceRequest& r
                                   }},
                                   device.name + (setpoint ? " set by hand" : " is the plan's again"), request.dry_run);
   changes_.begin(std::move(plan), sink);
-}
-
-void OperatorRequests::handle(const Requester& requester, const ProbeLight& request, EffectSink& sink) {
-  calibrations_.begin(requester, request, sink);
-}
-
-void OperatorRequests::handle(const Requester& requester, const Calibrate& request, EffectSink& sink) {
-  calibrations_.begin(
-      requester, request, [this](const Device& device) { return circuits_using(device, confirmed_, *facts_.fabric); }, sink);
 }
 
 void OperatorRequests::handle(const Requester& requester, const ResetRequest& request, EffectSink& sink) {

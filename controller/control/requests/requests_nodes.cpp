@@ -9,6 +9,16 @@
 namespace loom {
 namespace {
 
+/// No light is sent by it or to it to be measured, and none of its heaters is given a voltage for that.
+void end_measuring(const Fabric& fabric, NodeId node, Intent& intent) {
+  const auto is_its = [&](ElementId element) {
+    const auto device = fabric.device_of_element[element.value];
+    return fabric.node_of_element[element.value] == node || (device && fabric.device(*device).agent == node);
+  };
+  std::erase_if(intent.probes, [&](const Probe& probe) { return is_its(probe.transmitter) || is_its(probe.receiver); });
+  std::erase_if(intent.drives, [&](const RingDrive& drive) { return is_its(drive.ring); });
+}
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 bool is_on(const Job& job, NodeId node) { return std::find(job.nodes.begin(), job.nodes.end(), node) != job.nodes.end(); }
@@ -140,10 +150,11 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
          format_text("loom node maintenance {} on --force", name)},
         sink);
   }
-  const auto mark = [node, maintains](Intent intent) {
+  const auto mark = [node, maintains, fabric = facts_.fabric](Intent intent) {
     set_member(intent.drained, node, true);
     if (maintains) {
       set_member(intent.maintenance, node, true);
+      end_measuring(*fabric, node, intent);
     }
     return intent;
   };

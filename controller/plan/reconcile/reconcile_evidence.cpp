@@ -71,10 +71,11 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Filt
       continue;
     }
     if (asked != wanted.rings.end() && asked->drive) {
-      text = format_text("channel {}: desired resonance {}, for which its calibration gives {} mV, observed {} mV, off by {}, "
-                         "limit {}",
-                         channel, to_string(asked->resonance), *asked->drive, seen.millivolts[channel],
-                         in_gigahertz((found - target).mhz), in_gigahertz(limit));
+      text = format_text(
+          "channel {}: desired resonance {}, for which its calibration gives {} mV, observed {} mV, off by {}, "
+          "limit {}",
+          channel, to_string(asked->resonance), *asked->drive, seen.millivolts[channel], in_gigahertz((found - target).mhz),
+          in_gigahertz(limit));
       continue;
     }
     text = format_text("channel {}: desired {}, observed {} mV, which is {}, off by {}, limit {}", channel,

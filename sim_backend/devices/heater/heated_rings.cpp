@@ -61,9 +61,8 @@ double HeatedRings::slow_at(const Ring& ring, Instant at) const {
 }
 
 double HeatedRings::heat_at(const Ring& ring, Instant at) const {
-  return habits_.substrate == 0
-             ? fast_at(ring, at)
-             : (1 - habits_.substrate) * fast_at(ring, at) + habits_.substrate * slow_at(ring, at);
+  return habits_.substrate == 0 ? fast_at(ring, at)
+                                : (1 - habits_.substrate) * fast_at(ring, at) + habits_.substrate * slow_at(ring, at);
 }
 
 void HeatedRings::heat(std::size_t ring, Instant at, double volts, Duration time_constant) {

@@ -38,10 +38,10 @@ class HeatedRings {
     RingFilter filter;
     Frequency cold;
     double ohm = 0;
-    double own = 0;            ///< MHz a V^2
-    double from_fast = 0;      ///< V^2, when it was set last
-    double from_slow = 0;      ///< likewise, of the chip
-    double to = 0;             ///< V^2 that it was set to
+    double own = 0;        ///< MHz a V^2
+    double from_fast = 0;  ///< V^2, when it was set last
+    double from_slow = 0;  ///< likewise, of the chip
+    double to = 0;         ///< V^2 that it was set to
     Instant begin{};
     Duration time_constant{};
   };

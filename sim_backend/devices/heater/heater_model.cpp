@@ -22,7 +22,10 @@ bool lies_in(std::size_t address, std::size_t count, std::size_t base, std::size
 
 HeaterModel::HeaterModel(const Device& device, HeaterBoard board, std::vector<RingFilter> rings,
                          const SimDeviceOptions& options)
-    : SimulatedDevice(device.id, options), board_(board), rings_(rings, options.rings, options.seed), counts_(rings.size(), 0) {}
+    : SimulatedDevice(device.id, options),
+      board_(board),
+      rings_(rings, options.rings, options.seed),
+      counts_(rings.size(), 0) {}
 
 OpticalState HeaterModel::light(Instant at) const {
   RingLight light;

@@ -33,7 +33,7 @@ bool comes_to_light(const Lab& lab) {
 
 TEST_CASE("a lab whose rings nobody has measured is lit after one command") {
   const Lab lab;
-  const Finished up = lab.run("lab up " LOOM_SOURCE_DIR "/configs/scenarios/rings_4.yaml");
+  const Finished up = lab.run("lab up " LOOM_SOURCE_DIR "/configs/examples/rings_4.yaml");
   INFO(up.words);
   REQUIRE(up.code == 0);
 

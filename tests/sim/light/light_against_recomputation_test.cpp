@@ -3,6 +3,8 @@
 // nothing changes any more, for every transmitter, after every random change.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -61,7 +63,9 @@ std::vector<std::pair<std::uint32_t, Beam>> outputs_of(const Fabric& fabric, con
     const std::int64_t centre = std::get<RingLight>(setting()).resonances[fabric.index_in_device[element.id.value]].mhz;
     if (std::abs(beam.mhz - centre) <= ring_kind->fwhm.mhz / 2) {
       beam.clipped = beam.clipped || !inside(beam, centre - ring_kind->fwhm.mhz / 2, centre + ring_kind->fwhm.mhz / 2);
-      beam.power -= ring_kind->drop_loss.centi;
+      const double half_widths = static_cast<double>(beam.mhz - centre) / (static_cast<double>(ring_kind->fwhm.mhz) / 2);
+      beam.power -=
+          ring_kind->drop_loss.centi + static_cast<std::int32_t>(std::lround(1000 * std::log10(1 + half_widths * half_widths)));
       outputs.push_back({1 - input, beam});
     } else if (input == 0) {
       outputs.push_back({0, beam});

@@ -476,8 +476,6 @@ TEST_CASE("verify: only lasers move inside a stage") {
 }
 
 }  // namespace
-}  // namespace loom::testing
-
 // --- what is measured ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("verify: a heater that a calibration drives is within its ceiling") {
@@ -495,7 +493,8 @@ TEST_CASE("verify: no light of a job comes to a ring that is being measured") {
   bench.intent.drives = {{bench.element_id("ring-1"), 500}};  // behind its drop: none of its light comes there
   CHECK(bench.verdict() == Texts{});
   bench.intent.drives = {{bench.element_id("ring-0"), 500}};
-  CHECK(bench.verdict() == Texts{"measured_ring_is_nobodys: light of circuit 1 of job 1 comes to ring-0, which is being measured"});
+  CHECK(bench.verdict() ==
+        Texts{"measured_ring_is_nobodys: light of circuit 1 of job 1 comes to ring-0, which is being measured"});
 }
 
 TEST_CASE("verify: light that is sent to be measured belongs to no job and is lawful") {
@@ -506,3 +505,5 @@ TEST_CASE("verify: light that is sent to be measured belongs to no job and is la
   bench.intent.probes = {{bench.element_id("tx-3"), bench.element_id("rx-6"), wavelength(0), true}};
   CHECK(bench.verdict() == Texts{});
 }
+
+}  // namespace loom::testing

@@ -75,9 +75,9 @@ inline const std::vector<Range> kRanges{
     {"RingReport.channel_number", 0, limits::kRingsPerBank - 1},
     {"RingReport.channel_count", 0, limits::kRingsPerBank},
     {"BankCalibration.measured_wall_ns", 0, limits::kInstantNs},
-    {"CalibrationAge.age_ns", -limits::kDurationNs, limits::kDurationNs},
-    {"CalibrationReport.age_ns", -limits::kDurationNs, limits::kDurationNs},
-    {"ReceiverReport.age_ns", -limits::kDurationNs, limits::kDurationNs},
+    {"CalibrationAge.age_ns", 0, limits::kDurationNs},
+    {"CalibrationReport.age_ns", 0, limits::kDurationNs},
+    {"ReceiverReport.age_ns", 0, limits::kDurationNs},
     {"HeaterByHand.channel_number", 0, limits::kRingsPerBank - 1},
     {"HeaterByHand.heater_millivolts", 0, limits::kMillivolts - 1},
     {"Circuit.rate_bit_per_s", 0, limits::kBitPerSecond},
@@ -477,7 +477,8 @@ inline const std::vector<Exempt> kAnyCount{
      {"ApplySchedule.circuits", "ScheduledCircuits.rows"}},
     {"beyond limits::kCircuits or kDevices: gigabytes of rows that no test shall make; counted by rows_from_wire as the others "
      "are",
-     {"NodePlan.ends", "Plan.circuits", "Timeslot.circuits", "Intent.overrides", "Intent.calibrations", "KeptRevision.circuits"}},
+     {"NodePlan.ends", "Plan.circuits", "Timeslot.circuits", "Intent.overrides", "Intent.calibrations",
+      "KeptRevision.circuits"}},
     {"as many as their counts say, which are limited; and each is a byte of a message or record",
      {"ForwardingTable.hop_numbers"}},
 };
@@ -486,8 +487,8 @@ inline const std::vector<Exempt> kAnyCount{
 inline const std::vector<Exempt> kMayBeAbsent{
     {"absent is a value: nothing went wrong, nothing was asked, nothing is known",
      {"Outcome.error", "Hello.fabric", "NodePlan.grants", "NodePlan.iterations", "IterationReport.awaited",
-      "DeviceRequest.setpoint", "DiffSchedule.circuits", "DeviceReport.desired", "DeviceReport.calibration", "IntentRecord.probation", "IntentRecord.cause",
-      "CommitRecord.plan"}},
+      "DeviceRequest.setpoint", "DiffSchedule.circuits", "DeviceReport.desired", "DeviceReport.calibration",
+      "IntentRecord.probation", "IntentRecord.cause", "CommitRecord.plan"}},
     {"absent: the newest IntentRecord's", {"CommitRecord.intent"}},
     {"absent in journals of before, which have it in another form", {"JobSchedule.forwarding"}},
     {"its own rules refuse an empty one",

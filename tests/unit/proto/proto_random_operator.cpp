@@ -84,14 +84,14 @@ DeviceReport device_report(Random& random) {
   out.unusable = text(random);
   out.model = text(random);
   if (random.coin()) {
-    out.calibration = CalibrationAge{small(random), difference(random), distance(random)};
+    out.calibration = CalibrationAge{small(random), length(random), distance(random)};
     out.received = power(random);
   }
   return out;
 }
 
 CalibrationReport calibration_report(Random& random) {
-  return {bank_calibration(random, device(random), small(random)), text(random), difference(random), random.coin()};
+  return {bank_calibration(random, device(random), small(random)), text(random), length(random), random.coin()};
 }
 
 RingReport ring_report(Random& random) {
@@ -132,7 +132,7 @@ WayReport way_report(Random& random) {
 }
 
 ReceiverReport receiver_report(Random& random) {
-  return {element(random), text(random), device(random), power(random), difference(random), random.coin()};
+  return {element(random), text(random), device(random), power(random), length(random), random.coin()};
 }
 
 CircuitReport circuit_report(Random& random) {

@@ -74,13 +74,33 @@ std::multiset<std::string> reply_fields(std::type_identity<OneOf<std::monostate,
 }  // namespace
 
 TEST_CASE("the table of a row and its message name the same fields, and every key once") {
-  compare_all(std::type_identity<std::tuple<Spread, DriftCounts, Alarm, StatusReport, NodeReport, DeviceReport, CircuitReport,
-                                            JobReport, CommitReport, StandingAlarm, AuditRecord, JobMove, CircuitChange,
-                                            ChangeReport, HopReport, CircuitExplanation, SchedulePart, CalibrationAge,
-                                            CalibrationReport, RingReport, ReceiverReport, WayReport>>{},
-              {"Spread", "DriftCounts", "Alarm", "StatusReport", "NodeReport", "DeviceReport", "CircuitReport", "JobReport",
-               "CommitReport", "StandingAlarm", "AuditRecord", "JobMove", "CircuitChange", "ChangeReport", "HopReport",
-               "CircuitExplanation", "SchedulePart", "CalibrationAge", "CalibrationReport", "RingReport", "ReceiverReport", "WayReport"});
+  compare_all(
+      std::type_identity<
+          std::tuple<Spread, DriftCounts, Alarm, StatusReport, NodeReport, DeviceReport, CircuitReport, JobReport, CommitReport,
+                     StandingAlarm, AuditRecord, JobMove, CircuitChange, ChangeReport, HopReport, CircuitExplanation,
+                     SchedulePart, CalibrationAge, CalibrationReport, RingReport, ReceiverReport, WayReport>>{},
+      {"Spread",
+       "DriftCounts",
+       "Alarm",
+       "StatusReport",
+       "NodeReport",
+       "DeviceReport",
+       "CircuitReport",
+       "JobReport",
+       "CommitReport",
+       "StandingAlarm",
+       "AuditRecord",
+       "JobMove",
+       "CircuitChange",
+       "ChangeReport",
+       "HopReport",
+       "CircuitExplanation",
+       "SchedulePart",
+       "CalibrationAge",
+       "CalibrationReport",
+       "RingReport",
+       "ReceiverReport",
+       "WayReport"});
 }
 
 TEST_CASE("the table of a request and its message name the same fields") {

@@ -97,8 +97,8 @@ TEST_CASE("an_enumeration_beyond_its_last_word_is_refused") {
   refuses(with(Proceed{static_cast<CommitPhase>(2), {}}), "proceed.phase = 3");
   refuses(with(Unwelcome{{static_cast<ErrorCode>(99), ""}}), "unwelcome.error.code = 100");
   OperatorRequest request;
-  request.ask = Query{static_cast<Noun>(10), {}};
-  refuses(with(request), "operator_request.ask.noun = 11");
+  request.ask = Query{static_cast<Noun>(14), {}};
+  refuses(with(request), "operator_request.ask.noun = 15");
 }
 
 TEST_CASE("an_id_beyond_its_limit_is_refused") {

@@ -349,7 +349,8 @@ TEST_CASE("every order is one readable sentence") {
   expect(AdaptJob{JobId{3}, true}, "job adapt 3");
   expect(AdaptJob{JobId{3}, false}, "job adapt 3 --off");
   expect(ProbeLight{{{}, {}}, {{}}}, "measure by 2 lights and 1 heaters");
-  expect(Calibrate{{{DeviceId{3}, 0, {}, {}, {{}}}, {DeviceId{4}, 0, {}, {}, {}}}, true}, "device calibrate 3 4 --forget --dry-run");
+  expect(Calibrate{{{DeviceId{3}, 0, {}, {}, {{}}}, {DeviceId{4}, 0, {}, {}, {}}}, true},
+         "device calibrate 3 4 --forget --dry-run");
   expect(DeviceRequest{DeviceId{3}, TransmitterSetpoint{FrequencySlot{0, 4}, Dbm{-100}, true}, false},
          "device set 3 frequency=193.10000 THz power=-1.00 dBm emit=on");
   expect(DeviceRequest{DeviceId{3}, {}, false}, "device set 3 --clear");

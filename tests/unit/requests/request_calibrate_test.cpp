@@ -80,8 +80,9 @@ TEST_CASE("a controller that comes back does not shine for whoever asked the one
 
 TEST_CASE("light to measure by comes to no ring and takes no laser of a job") {
   RequestBench bench;
-  bench.light(8);
   const RingReport ring = ring_of(bench, NodeId{3});
+  bench.light(8);
+  CHECK(ring_of(bench, NodeId{3}).lights.empty());  // all transmitters have a job
   CHECK_THAT(refusal(bench, look(ring, 3'000)), Catch::Contains("measure"));
   CHECK_THAT(refusal(bench, ProbeLight{{}, {{ring.ring, 3'000}}}),
              Catch::Contains("which is being measured: it may stand anywhere"));
@@ -103,7 +104,9 @@ TEST_CASE("maintenance and lasers off take light that measures away as they take
     return false;
   };
   CHECK(emits());
-  REQUIRE(bench.ask(NodeRequest{sender, NodeAction::maintain, true, false}).outcome.ok());
+  const OperatorReply reply = bench.ask(NodeRequest{sender, NodeAction::maintain, true, false});
+  INFO((reply.outcome.ok() ? "" : reply.outcome.error->message));
+  REQUIRE(reply.outcome.ok());
   bench.settle();
   CHECK_FALSE(emits());
 }
