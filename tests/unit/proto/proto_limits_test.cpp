@@ -128,7 +128,7 @@ void collect(const Message& here, const Sample& sample, Path& path, std::map<std
 /// Random lawful messages, every kind, and every field in every place that they have.
 struct World {
   World() {
-    constexpr std::uint64_t kSeeds = 100;  // of every kind: some are one of fifteen others
+    constexpr std::uint64_t kSeeds = 160;  // of every kind: some are one of twenty others
     for (std::size_t kind = 0; kind < std::variant_size_v<Body>; ++kind) {
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         test::Random random(seed);
