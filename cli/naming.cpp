@@ -46,6 +46,16 @@ NamedRow named(const Row& row) {
                          row.name;
                        }) {
     return {row.node.value, row.name};
+  } else if constexpr (requires {
+                         row.ring;
+                         row.name;
+                       }) {
+    return {row.ring.value, row.name};
+  } else if constexpr (requires {
+                         row.receiver;
+                         row.name;
+                       }) {
+    return {row.receiver.value, row.name};
   } else {
     return {};  // it has no name
   }
@@ -81,6 +91,12 @@ std::string_view word_of(Noun noun) {
       return "circuit";
     case Noun::alarms:
       return "alarm";
+    case Noun::rings:
+      return "ring";
+    case Noun::receivers:
+      return "receiver";
+    case Noun::ways:
+      return "way";
     default:
       return "row";
   }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# loom_room(NAME SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom shares.
+# loom_room(NAME [PRECOMPILED TARGET] SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom shares.
 # loom_test(NAME [ALONE] [SLOW] SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one. ALONE: nothing
 # else runs beside it; SLOW: labelled slow, and left out of the suite (./dev test -L slow).
 add_library(loom_flags INTERFACE)
@@ -54,7 +54,8 @@ if(LOOM_MOLD)
   target_link_options(loom_flags INTERFACE -fuse-ld=mold)
 endif()
 
-# Precompiled: the standard library for rooms and programs; Catch2 as well for tests. Two compilers' worth of headers are most
+# Precompiled: the standard library for rooms and programs; Catch2 as well for tests, and what commands include for the command
+# line (cli/CMakeLists.txt). Two compilers' worth of headers are most
 # of a build: with this an average file costs a third less.
 if(LOOM_PCH)
   file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp "")
@@ -63,9 +64,10 @@ if(LOOM_PCH)
   target_precompile_headers(loom_std_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/std_pch.hpp)
 endif()
 
-# A test's own file is run once for each time that it is compiled; what it tests is a room, optimised as ever.
-add_library(loom_test_flags INTERFACE)
-target_compile_options(loom_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
+# A test's own file is run once for each time that it is compiled, and a command's own file once for each command; what they
+# call is a room, optimised as ever.
+add_library(loom_quick_flags INTERFACE)
+target_compile_options(loom_quick_flags INTERFACE $<$<CONFIG:Release>:-O1>)
 
 function(loom_precompiled name pch)
   if(LOOM_PCH)
@@ -74,10 +76,13 @@ function(loom_precompiled name pch)
 endfunction()
 
 function(loom_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "PRECOMPILED" "SOURCES;LINKS" ${ARGN})
+  if(NOT ROOM_PRECOMPILED)
+    set(ROOM_PRECOMPILED loom_std_pch)
+  endif()
   add_library(${name} STATIC ${ROOM_SOURCES})
   target_link_libraries(${name} PUBLIC loom_flags ${ROOM_LINKS})
-  loom_precompiled(${name} loom_std_pch)
+  loom_precompiled(${name} ${ROOM_PRECOMPILED})
 endfunction()
 
 function(loom_program name)
@@ -103,7 +108,7 @@ function(loom_test name)
     set(labels LABELS slow)
   endif()
   add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE loom_flags loom_catch_main loom_test_flags ${TEST_LINKS})
+  target_link_libraries(${name} PRIVATE loom_flags loom_catch_main loom_quick_flags ${TEST_LINKS})
   loom_precompiled(${name} loom_test_pch)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   catch_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}: "

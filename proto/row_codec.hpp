@@ -84,16 +84,14 @@ inline constexpr bool kIsId<Id<Tag, Representation>> = true;
 /// The fields of `message` in the order of the row's table; looked up once.
 template <DescribedRow Row>
 const auto& fields_on_wire(const Descriptor& message) {
-  static const auto kFound = std::apply(
-      [&](const auto&... fields) {
-        [[maybe_unused]] const auto find = [&](const char* name) {
-          const FieldDescriptor* found = message.FindFieldByName(name);
-          LOOM_ASSERT(found != nullptr);
-          return found;
-        };
-        return std::array<const FieldDescriptor*, sizeof...(fields)>{find(fields.wire)...};
-      },
-      RowFields<Row>::kFields);
+  static const auto kFound = RowFields<Row>::kFields([&](const auto&... fields) {
+    [[maybe_unused]] const auto find = [&](const char* name) {
+      const FieldDescriptor* found = message.FindFieldByName(name);
+      LOOM_ASSERT(found != nullptr);
+      return found;
+    };
+    return std::array<const FieldDescriptor*, sizeof...(fields)>{find(fields.wire)...};
+  });
   return kFound;
 }
 

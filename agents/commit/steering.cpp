@@ -27,16 +27,12 @@ bool is_as(const TransmitterObservation& reading, const TransmitterSetpoint& set
          off <= kPowerTolerance && -off <= kPowerTolerance;
 }
 
-/// What is wanted of a ring of the bank; none: its heater is off.
-std::optional<RingResonance> wanted_of(const Setpoint& setpoint, std::size_t channel) {
-  const auto& rings = std::get<FilterSetpoint>(setpoint).rings;
-  const auto ring =
-      std::find_if(rings.begin(), rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
-  return ring == rings.end() ? std::nullopt : std::optional(*ring);
+const RingResonance* ring_wanted(const Setpoint& setpoint, std::size_t channel) {
+  return wanted_of(std::get<FilterSetpoint>(setpoint), channel);
 }
 
-bool is_as(const RingFilter& ring, std::int32_t millivolts, const std::optional<RingResonance>& wanted) {
-  if (!wanted) {
+bool is_as(const RingFilter& ring, std::int32_t millivolts, const RingResonance* wanted) {
+  if (wanted == nullptr) {
     return millivolts <= kHeaterOffMillivolts;
   }
   return off_its_place(ring, *wanted, millivolts).mhz <= ring.fwhm.mhz / kRingWidthParts;
@@ -52,7 +48,7 @@ const RingFilter& ring_of(const Fabric& fabric, DeviceId device, std::size_t cha
 
 bool is_as(const Fabric& fabric, DeviceId device, const FilterObservation& bank, const Setpoint& setpoint) {
   for (std::size_t channel = 0; channel < fabric.device(device).elements.size(); ++channel) {
-    if (!is_as(ring_of(fabric, device, channel), millivolts_of(bank, channel), wanted_of(setpoint, channel))) {
+    if (!is_as(ring_of(fabric, device, channel), millivolts_of(bank, channel), ring_wanted(setpoint, channel))) {
       return false;
     }
   }
@@ -121,7 +117,7 @@ std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePla
     const RingFilter& ring = ring_of(fabric, plan.device, channel);
     const std::int32_t millivolts = millivolts_of(seen, channel);
     const auto stands_as = [&](const Setpoint& setpoint) {
-      return std::holds_alternative<FilterSetpoint>(setpoint) && is_as(ring, millivolts, wanted_of(setpoint, channel));
+      return std::holds_alternative<FilterSetpoint>(setpoint) && is_as(ring, millivolts, ring_wanted(setpoint, channel));
     };
     if (!stands_as(plan.timeline.front().setpoint) && std::none_of(plan.may_hold.begin(), plan.may_hold.end(), stands_as)) {
       return format_text("channel {} reads {} mV, which is {} and nobody expects there", channel, millivolts,

@@ -22,9 +22,9 @@ class Audit {
   /// Reads every device that nobody owns.
   void start(StepContext context);
   void advance(StepContext context);
-  /// True once every device has been read, or has failed, since start().
   /// Light changed: what is measured of it is read as soon as nobody owns it, and told whether it is news or not.
   void read_light();
+  /// True once every device has been read, or has failed, since start().
   bool has_seen_everything() const { return seen_everything_; }
   /// The next report_interval is over.
   bool report_is_due(StepContext context);

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "controller/architectures/oddl/fabric.hpp"
 #include "sim_backend/experiments/ring_truth.hpp"
 #include "sim_backend/experiments/survey_client.hpp"
 #include "sim_backend/simulation.hpp"
@@ -18,24 +17,8 @@ using namespace loom;
 namespace {
 
 Scenario scenario_of(std::uint32_t nodes) {
-  OddlParameters parameters;
-  parameters.nodes = nodes;
-  parameters.group_size = std::min<std::uint32_t>(nodes, 16);
-  parameters.channels = static_cast<std::int32_t>(2 * parameters.group_size);
-  parameters.planes = 8;
-  parameters.calibrated = false;
-  parameters.photodiodes = true;
-  Scenario scenario;
-  scenario.name = "calibration";
-  Fabric fabric = make_oddl(parameters);
-  build_index(fabric);
-  scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
-  scenario.algorithm = "oddl";
-  scenario.rings.resistance = 0.05;
-  scenario.rings.cold = FrequencyOffset{125'000};
-  scenario.rings.crosstalk = 0.02;
-  scenario.rings.substrate = 0.1;
-  return scenario;
+  const std::uint32_t group_size = std::min<std::uint32_t>(nodes, 16);
+  return ring_testbed(nodes, group_size, static_cast<std::int32_t>(2 * group_size), 8, false, astray());
 }
 
 double part_of(std::vector<double> values, double part) {

@@ -76,9 +76,7 @@ int finish(const Globals& globals, Connection& connection, const Campaign& campa
   FrequencyOffset worst{0};
   for (const BankCalibration& bank : ask.banks) {
     rings += bank.rings.size();
-    for (const RingLaw& law : bank.rings) {
-      worst = std::max(worst, law.residual);
-    }
+    worst = std::max(worst, residual_of(bank));
   }
   Revision revision{};
   const std::size_t banks = ask.banks.size();

@@ -16,6 +16,7 @@ namespace loom::cli {
 class CommandLine;
 
 std::string text_of(const std::vector<CalibrationReport>& rows);
+std::string text_of(const std::vector<RingReport>& rows);
 std::string text_of(const std::vector<WayReport>& rows);
 void add_calibration(CLI::App& app, CommandLine& line);
 void add_fibre(CLI::App& app, CommandLine& line);

@@ -35,14 +35,6 @@ double crosstalk(const RingLaw& law) {
   return most / own_mhz(law);
 }
 
-FrequencyOffset residual_of(const BankCalibration& bank) {
-  FrequencyOffset worst{0};
-  for (const RingLaw& law : bank.rings) {
-    worst = std::max(worst, law.residual);
-  }
-  return worst;
-}
-
 std::string gigahertz(FrequencyOffset offset) { return decimals(static_cast<double>(offset.mhz) / 1e3, 2) + " GHz"; }
 
 constexpr Column<CalibrationReport> kBanks[] = {
@@ -84,6 +76,23 @@ constexpr Column<WayReport> kWays[] = {{"receiver", kCell<&WayReport::receiver>}
                                        {"lights that could come", lights_of},
                                        {"expected", kCell<&WayReport::expected>}};
 
+std::string kelvin(const std::optional<std::uint32_t>& milli) { return milli ? decimals(1e-3 * *milli, 1) + " K" : "-"; }
+
+/// The last two rest on a figure of the kind, not of these rings, and say so.
+constexpr Column<RingReport> kFabricRings[] = {
+    {"ring", kCell<&RingReport::ring>},
+    {"name", kCell<&RingReport::name>},
+    {"bank", kCell<&RingReport::bank>},
+    {"channel", kCell<&RingReport::channel>},
+    {"width", [](const RingReport& row) { return gigahertz(row.fwhm); }},
+    {"cold, by the fabric", [](const RingReport& row) { return loom::to_string(row.cold_resonance); }},
+    {"by its maker", [](const RingReport& row) { return std::string(row.calibrated ? "yes" : "no"); }},
+    {"receiver", kCell<&RingReport::receiver>},
+    {"monitor", kCell<&RingReport::monitor>},
+    {"may warm (at 10.92 GHz/K, of its kind)", [](const RingReport& row) { return kelvin(row.warmer_millikelvin); }},
+    {"may cool", [](const RingReport& row) { return kelvin(row.cooler_millikelvin); }}};
+static_assert(kRingMhzPerKelvin == 10'920);
+
 struct RingChange {
   std::uint16_t channel;
   std::string cold;
@@ -100,12 +109,15 @@ std::string signed_text(double value, int digits, const char* unit) {
 
 /// What the bank's rings are by its fabric.
 Result<std::vector<RingLaw>> laws_of_fabric(Connection& connection, std::uint64_t bank) {
-  const auto reply = connection.ask(Query{Noun::rings, bank});
+  const auto reply = connection.ask(Query{Noun::rings, {}});
   if (!reply) {
     return std::unexpected(reply.error());
   }
   std::vector<RingLaw> laws;
   for (const RingReport& ring : std::get<std::vector<RingReport>>(reply->rows)) {
+    if (ring.bank.value != bank) {
+      continue;
+    }
     RingLaw law{static_cast<std::uint16_t>(ring.channel), ring.cold_resonance, std::vector<std::int64_t>(ring.channels, 0)};
     law.shift[ring.channel] = static_cast<std::int64_t>(ring.shift);
     laws.push_back(std::move(law));
@@ -184,6 +196,8 @@ void spread(Json& row, const BankCalibration& bank) {
   }
   row["rings"] = rings;
 }
+
+std::string text_of(const std::vector<RingReport>& rows) { return rows.empty() ? "" : table_of(kFabricRings, rows); }
 
 std::string text_of(const std::vector<WayReport>& rows) { return rows.empty() ? "" : table_of(kWays, rows); }
 

@@ -35,7 +35,7 @@ struct FibreFinding {
 
 class FibreCheck final : public LightSurvey {
  public:
-  /// Of receivers whose light is another receiver's beside it: kDirty is less than a connector that should be cleaned.
+  /// Loss beside what the fabric says, from which on connectors are to be cleaned [K].
   static constexpr Db kDirty{150};
 
   explicit FibreCheck(const std::vector<WayReport>& ways);

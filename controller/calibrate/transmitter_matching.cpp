@@ -18,7 +18,10 @@ bool TransmitterMatching::add(const std::vector<Candidates>& receivers) {
     // Whoever had one before has one still, if another: only these go.
     for (const Candidates& gone : receivers) {
       candidates_.erase(gone.receiver);
-      std::erase_if(receiver_of_, [&](const auto& row) { return row.second == gone.receiver; });
+      if (const auto given = transmitter_of_.find(gone.receiver); given != transmitter_of_.end()) {
+        receiver_of_.erase(given->second);
+        transmitter_of_.erase(given);
+      }
     }
     return false;
   }
@@ -33,6 +36,7 @@ bool TransmitterMatching::place(ElementId receiver, std::set<ElementId>& tried) 
     const auto taken = receiver_of_.find(transmitter);
     if (taken == receiver_of_.end() || place(taken->second, tried)) {
       receiver_of_[transmitter] = receiver;
+      transmitter_of_[receiver] = transmitter;
       return true;
     }
   }
@@ -40,8 +44,8 @@ bool TransmitterMatching::place(ElementId receiver, std::set<ElementId>& tried) 
 }
 
 std::optional<ElementId> TransmitterMatching::transmitter_of(ElementId receiver) const {
-  const auto found = std::ranges::find(receiver_of_, receiver, &std::pair<const ElementId, ElementId>::second);
-  return found == receiver_of_.end() ? std::nullopt : std::optional(found->first);
+  const auto found = transmitter_of_.find(receiver);
+  return found == transmitter_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace loom

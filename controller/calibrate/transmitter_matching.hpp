@@ -28,6 +28,7 @@ class TransmitterMatching {
 
   std::map<ElementId, std::vector<ElementId>> candidates_;  ///< by receiver
   std::map<ElementId, ElementId> receiver_of_;              ///< by transmitter
+  std::map<ElementId, ElementId> transmitter_of_;           ///< by receiver: the same
 };
 
 }  // namespace loom

@@ -82,8 +82,8 @@ std::string_view kind_of(const Element& element) {
 
 namespace {
 
-Result<std::vector<LitHop>> trace(const Fabric& fabric, const Plan& plan, const Positions& positions, const Circuit& circuit) {
-  PathFinder finder(fabric, positions);
+Result<std::vector<LitHop>> trace(const Fabric& fabric, const Plan& plan, const Positions& positions, PathFinder& finder,
+                                  const Circuit& circuit) {
   const auto path = finder.route_light(circuit);
   if (!path) {
     return fail(ErrorCode::infeasible,
@@ -116,14 +116,16 @@ Result<std::vector<LitHop>> trace(const Fabric& fabric, const Plan& plan, const 
 }  // namespace
 
 Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
-  return trace(fabric, plan, positions_of(fabric, plan), circuit);
+  const Positions positions = positions_of(fabric, plan);
+  PathFinder finder(fabric, positions);
+  return trace(fabric, plan, positions, finder, circuit);
 }
 
 PowerTrace::PowerTrace(const Fabric& fabric, const Plan& plan)
-    : fabric_(fabric), plan_(plan), positions_(positions_of(fabric, plan)) {}
+    : fabric_(fabric), plan_(plan), positions_(positions_of(fabric, plan)), finder_(fabric, positions_) {}
 
-std::optional<Dbm> PowerTrace::at_receiver(const Circuit& light) const {
-  const auto hops = trace(fabric_, plan_, positions_, light);
+std::optional<Dbm> PowerTrace::at_receiver(const Circuit& light) {
+  const auto hops = trace(fabric_, plan_, positions_, finder_, light);
   return hops && !hops->empty() ? std::optional(hops->back().power_out) : std::nullopt;
 }
 

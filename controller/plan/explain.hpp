@@ -20,17 +20,20 @@ struct LitHop {
 /// Transmitter to receiver. Errors: infeasible (the plan's switches do not carry it).
 Result<std::vector<LitHop>> trace_circuit(const Fabric& fabric, const Plan& plan, const Circuit& circuit);
 
-/// The power that one plan's lights have at their receivers.
+/// The power that one plan's lights have at their receivers, told one after the other: lights that the plan has at one time.
 class PowerTrace {
  public:
   PowerTrace(const Fabric& fabric, const Plan& plan);
+  PowerTrace(const PowerTrace&) = delete;  // its finder looks at its positions
+  PowerTrace& operator=(const PowerTrace&) = delete;
   /// Nothing: the plan's switches do not carry it. Rings that are driven by a calibration stand where they were put.
-  std::optional<Dbm> at_receiver(const Circuit& light) const;
+  std::optional<Dbm> at_receiver(const Circuit& light);
 
  private:
   const Fabric& fabric_;
   const Plan& plan_;
   Positions positions_;
+  PathFinder finder_;
 };
 
 /// By device: connections of a circuit switch that a circuit of the plan comes to; 0 for everything else. What else it holds is

@@ -21,9 +21,8 @@ const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id)
 
 bool is_same_ring(const RingFilter& ring, const FilterSetpoint& a, const FilterSetpoint& b, std::uint16_t channel) {
   const auto stands = [&](const FilterSetpoint& bank) {
-    const auto named =
-        std::find_if(bank.rings.begin(), bank.rings.end(), [&](const RingResonance& each) { return each.channel == channel; });
-    return named == bank.rings.end() ? ring.cold_resonance : stand_of(ring, *named);
+    const RingResonance* wanted = wanted_of(bank, channel);
+    return wanted == nullptr ? ring.cold_resonance : stand_of(ring, *wanted);
   };
   return resonance_distance(ring, stands(a), stands(b)).mhz <= ring.fwhm.mhz / kRingWidthParts;
 }

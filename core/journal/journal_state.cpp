@@ -11,6 +11,9 @@
 namespace loom {
 namespace {
 
+/// Light and heat were there to be measured.
+bool is_look(const Intent& intent) { return !intent.probes.empty() || !intent.drives.empty(); }
+
 bool has_job(const Intent& intent, JobId id) {
   const auto it = std::lower_bound(intent.jobs.begin(), intent.jobs.end(), id,
                                    [](const Job& job, JobId wanted) { return job.id < wanted; });
@@ -87,6 +90,9 @@ void apply_one(SnapshotRecord& state, CommitRecord record) {
     state.confirmed = std::exchange(state.going, nullptr);
     state.confirmed_next_circuit = state.next_circuit;
     state.uncertain.clear();
+    if (!state.kept.empty() && is_look(*state.kept.back().intent)) {
+      state.kept.pop_back();  // nobody goes back to light that was there to be measured
+    }
     push_bounded(state.kept, {record.revision, std::exchange(state.going_intent, nullptr), state.confirmed->circuits},
                  limits::kRevisionsKept);
     note_stages(state);

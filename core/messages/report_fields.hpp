@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 #include "core/audit.hpp"
 #include "core/limits.hpp"
@@ -50,7 +50,27 @@ constexpr RowField<Row, Value> zero_is_none(RowField<Row, Value> field) {
   return field;
 }
 
-/// Specialised for each row; `kFields` is a tuple of RowField. A row that is listed has a `kList` (ListName), one that is an
+template <class... Fields>
+constexpr auto held(Fields... fields) {
+  return [=](auto&& take) { return take(fields...); };
+}
+
+/// The fields of a row in order; called with what takes all of them at once. Not a std::tuple, whose constructors cost each
+/// file that includes the tables seconds of compiling.
+template <class... Fields>
+class FieldTable {
+ public:
+  constexpr explicit FieldTable(Fields... fields) : held_(held(fields...)) {}
+  template <class Take>
+  constexpr auto operator()(Take&& take) const {
+    return held_(take);
+  }
+
+ private:
+  decltype(held(std::declval<Fields>()...)) held_;
+};
+
+/// Specialised for each row; `kFields` is a FieldTable. A row that is listed has a `kList` (ListName), one that is an
 /// answer by itself a `kReply`: its field of OperatorReply.
 template <class Row>
 struct RowFields;
@@ -60,7 +80,7 @@ concept DescribedRow = requires { RowFields<Row>::kFields; };
 
 template <class Row, class Visit>
 constexpr void for_each_field(Visit visit) {
-  std::apply([&](const auto&... fields) { (visit(fields), ...); }, RowFields<Row>::kFields);
+  RowFields<Row>::kFields([&](const auto&... fields) { (visit(fields), ...); });
 }
 
 /// Of a kind of row that can be listed.
@@ -78,7 +98,7 @@ concept ListedRow = DescribedRow<Row> && requires { RowFields<Row>::kList; };
 template <>
 struct RowFields<IterationLedger> {
   static constexpr auto kFields =
-      std::tuple{field(&IterationLedger::light, "light_ns"), field(&IterationLedger::compute, "compute_ns"),
+      FieldTable{field(&IterationLedger::light, "light_ns"), field(&IterationLedger::compute, "compute_ns"),
                  field(&IterationLedger::waited, "waited_ns"), field(&IterationLedger::dark, "dark_ns"),
                  field(&IterationLedger::lead, "lead_ns")};
 };
@@ -86,13 +106,13 @@ struct RowFields<IterationLedger> {
 template <>
 struct RowFields<Spread> {
   static constexpr auto kFields =
-      std::tuple{field(&Spread::min, "min_ns"), field(&Spread::p50, "p50_ns"), field(&Spread::p99, "p99_ns"),
+      FieldTable{field(&Spread::min, "min_ns"), field(&Spread::p50, "p50_ns"), field(&Spread::p99, "p99_ns"),
                  field(&Spread::max, "max_ns"), field(&Spread::count, "sample_count", "count")};
 };
 
 template <>
 struct RowFields<DriftCounts> {
-  static constexpr auto kFields = std::tuple{
+  static constexpr auto kFields = FieldTable{
       field(&DriftCounts::missing, "missing_count", "missing"), field(&DriftCounts::foreign, "foreign_count", "foreign"),
       field(&DriftCounts::detuned, "detuned_count", "detuned"), field(&DriftCounts::dim, "dim_count", "dim"),
       field(&DriftCounts::stale, "stale_count", "stale")};
@@ -100,7 +120,7 @@ struct RowFields<DriftCounts> {
 
 template <>
 struct RowFields<Alarm> {
-  static constexpr auto kFields = std::tuple{field(&Alarm::code, "code"),
+  static constexpr auto kFields = FieldTable{field(&Alarm::code, "code"),
                                              field(&Alarm::node, "node_id", "node"),
                                              field(&Alarm::device, "device_id", "device"),
                                              field(&Alarm::evidence, "evidence"),
@@ -112,7 +132,7 @@ template <>
 struct RowFields<StatusReport> {
   static constexpr const char* kReply = "status";
   static constexpr auto kFields =
-      std::tuple{field(&StatusReport::term, "term_number", "term"),
+      FieldTable{field(&StatusReport::term, "term_number", "term"),
                  field(&StatusReport::revision, "revision_number", "revision"),
                  field(&StatusReport::fabric, "fabric"),
                  field(&StatusReport::nodes, "node_count", "nodes"),
@@ -139,7 +159,7 @@ struct RowFields<StatusReport> {
 template <>
 struct RowFields<NodeReport> {
   static constexpr ListName kList{Noun::nodes, "nodes", "nodes", "node", "nodes"};
-  static constexpr auto kFields = std::tuple{field(&NodeReport::node, "node_id", "node"),
+  static constexpr auto kFields = FieldTable{field(&NodeReport::node, "node_id", "node"),
                                              field(&NodeReport::name, "name"),
                                              field(&NodeReport::session, "session"),
                                              field(&NodeReport::applied, "applied_revision_number", "applied"),
@@ -156,14 +176,14 @@ struct RowFields<NodeReport> {
 template <>
 struct RowFields<CalibrationAge> {
   static constexpr auto kFields =
-      std::tuple{field(&CalibrationAge::version, "version_number", "version"), field(&CalibrationAge::age, "age_ns", "age_s"),
+      FieldTable{field(&CalibrationAge::version, "version_number", "version"), field(&CalibrationAge::age, "age_ns", "age_s"),
                  field(&CalibrationAge::residual, "residual_mhz", "residual_ghz")};
 };
 
 template <>
 struct RowFields<DeviceReport> {
   static constexpr ListName kList{Noun::devices, "devices", "devices", "device", "devices"};
-  static constexpr auto kFields = std::tuple{field(&DeviceReport::device, "device_id", "device"),
+  static constexpr auto kFields = FieldTable{field(&DeviceReport::device, "device_id", "device"),
                                              field(&DeviceReport::name, "name"),
                                              field(&DeviceReport::role, "role"),
                                              field(&DeviceReport::model, "model"),
@@ -183,7 +203,7 @@ template <>
 struct RowFields<CalibrationReport> {
   static constexpr ListName kList{Noun::calibrations, "calibrations", "calibrations", "calibration", "calibrations"};
   static constexpr auto kFields =
-      std::tuple{field(&CalibrationReport::calibration, "calibration", kSpread), field(&CalibrationReport::name, "name"),
+      FieldTable{field(&CalibrationReport::calibration, "calibration", kSpread), field(&CalibrationReport::name, "name"),
                  field(&CalibrationReport::age, "age_ns", "age_s"), field(&CalibrationReport::in_force, "in_force")};
 };
 
@@ -191,7 +211,7 @@ template <>
 struct RowFields<RingReport> {
   static constexpr ListName kList{Noun::rings, "rings", "rings", "ring", "rings"};
   static constexpr auto kFields =
-      std::tuple{field(&RingReport::ring, "ring_element_id", "ring"),
+      FieldTable{field(&RingReport::ring, "ring_element_id", "ring"),
                  field(&RingReport::name, "name"),
                  field(&RingReport::bank, "bank_device_id", "device"),
                  limited(field(&RingReport::channel, "channel_number", "channel"), limits::kRingsPerBank),
@@ -213,7 +233,7 @@ template <>
 struct RowFields<WayReport> {
   static constexpr ListName kList{Noun::ways, "ways", "ways", "way", "ways of light to receivers that are measured"};
   static constexpr auto kFields =
-      std::tuple{field(&WayReport::receiver, "receiver_element_id", "receiver"), field(&WayReport::name, "name"),
+      FieldTable{field(&WayReport::receiver, "receiver_element_id", "receiver"), field(&WayReport::name, "name"),
                  field(&WayReport::monitor, "monitor_device_id", "monitor"),
                  limited(field(&WayReport::lights, "lights", "lights"), limits::kProbes),
                  field(&WayReport::expected, "expected_centi_dbm", "expected_dbm")};
@@ -222,7 +242,7 @@ struct RowFields<WayReport> {
 template <>
 struct RowFields<ReceiverReport> {
   static constexpr ListName kList{Noun::receivers, "receivers", "receivers", "receiver", "receivers"};
-  static constexpr auto kFields = std::tuple{field(&ReceiverReport::receiver, "receiver_element_id", "receiver"),
+  static constexpr auto kFields = FieldTable{field(&ReceiverReport::receiver, "receiver_element_id", "receiver"),
                                              field(&ReceiverReport::name, "name"),
                                              field(&ReceiverReport::monitor, "monitor_device_id", "monitor"),
                                              field(&ReceiverReport::power, "power_centi_dbm", "power_dbm"),
@@ -234,7 +254,7 @@ template <>
 struct RowFields<CircuitReport> {
   static constexpr ListName kList{Noun::circuits, "circuits", "circuits", "circuit", "circuits"};
   static constexpr auto kFields =
-      std::tuple{field(&CircuitReport::circuit, "circuit", kSpread),
+      FieldTable{field(&CircuitReport::circuit, "circuit", kSpread),
                  limited(field(&CircuitReport::timeslot, "timeslot_number", "timeslot"), limits::kTimelineEntries),
                  field(&CircuitReport::light, "light"),
                  field(&CircuitReport::state, "state", "oper_state"),
@@ -246,7 +266,7 @@ struct RowFields<CircuitReport> {
 template <>
 struct RowFields<JobReport> {
   static constexpr ListName kList{Noun::jobs, "jobs", "jobs", "job", "jobs"};
-  static constexpr auto kFields = std::tuple{field(&JobReport::job, "job_id", "job"),
+  static constexpr auto kFields = FieldTable{field(&JobReport::job, "job_id", "job"),
                                              field(&JobReport::name, "name"),
                                              field(&JobReport::workload, "workload"),
                                              field(&JobReport::state, "state"),
@@ -282,7 +302,7 @@ struct RowFields<JobReport> {
 template <>
 struct RowFields<CommitReport> {
   static constexpr ListName kList{Noun::history, "commits", "revisions", "schedule history", "revisions"};
-  static constexpr auto kFields = std::tuple{field(&CommitReport::revision, "revision_number", "revision"),
+  static constexpr auto kFields = FieldTable{field(&CommitReport::revision, "revision_number", "revision"),
                                              field(&CommitReport::base, "base_revision_number", "base"),
                                              field(&CommitReport::outcome, "outcome"),
                                              field(&CommitReport::reason, "reason"),
@@ -313,7 +333,7 @@ struct RowFields<CommitReport> {
 template <>
 struct RowFields<StandingAlarm> {
   static constexpr ListName kList{Noun::alarms, "alarms", "alarms", "alarm", "alarms"};
-  static constexpr auto kFields = std::tuple{field(&StandingAlarm::id, "alarm_id", "id"),
+  static constexpr auto kFields = FieldTable{field(&StandingAlarm::id, "alarm_id", "id"),
                                              field(&StandingAlarm::alarm, "alarm", kSpread),
                                              field(&StandingAlarm::count, "raised_count", "count"),
                                              field(&StandingAlarm::first_seen_wall, "first_seen_wall_ns", "first_seen"),
@@ -331,7 +351,7 @@ template <>
 struct RowFields<SchedulePart> {
   static constexpr ListName kList{Noun::schedules, "schedules", "parts", "schedule parts", "schedules of jobs"};
   static constexpr auto kFields =
-      std::tuple{field(&SchedulePart::job, "job_id", "job"),
+      FieldTable{field(&SchedulePart::job, "job_id", "job"),
                  limited(field(&SchedulePart::stage, "stage_number", "stage"), limits::kStagesPerJob),
                  field(&SchedulePart::part, "part", kSpread)};
 };
@@ -339,7 +359,7 @@ struct RowFields<SchedulePart> {
 template <>
 struct RowFields<AuditRecord> {
   static constexpr ListName kList{Noun::audit, "audit", "audit", "audit", "records of the audit"};
-  static constexpr auto kFields = std::tuple{field(&AuditRecord::number, "record_number", "record"),
+  static constexpr auto kFields = FieldTable{field(&AuditRecord::number, "record_number", "record"),
                                              field(&AuditRecord::at, "wall_ns", "at"),
                                              field(&AuditRecord::principal, "principal"),
                                              field(&AuditRecord::role, "role"),
@@ -353,20 +373,20 @@ struct RowFields<AuditRecord> {
 template <>
 struct RowFields<JobMove> {
   static constexpr auto kFields =
-      std::tuple{field(&JobMove::job, "job_id", "job"), field(&JobMove::from, "from_node_id", "from"),
+      FieldTable{field(&JobMove::job, "job_id", "job"), field(&JobMove::from, "from_node_id", "from"),
                  field(&JobMove::to, "to_node_id", "to")};
 };
 
 template <>
 struct RowFields<CircuitChange> {
   static constexpr auto kFields =
-      std::tuple{field(&CircuitChange::kind, "kind", "change"), field(&CircuitChange::circuit, "circuit", kSpread)};
+      FieldTable{field(&CircuitChange::kind, "kind", "change"), field(&CircuitChange::circuit, "circuit", kSpread)};
 };
 
 template <>
 struct RowFields<ChangeReport> {
   static constexpr const char* kReply = "change";
-  static constexpr auto kFields = std::tuple{field(&ChangeReport::base, "base_revision_number", "base"),
+  static constexpr auto kFields = FieldTable{field(&ChangeReport::base, "base_revision_number", "base"),
                                              field(&ChangeReport::agents, "agent_count", "agents"),
                                              field(&ChangeReport::circuits, "circuit_count", "circuits"),
                                              field(&ChangeReport::touched, "touched_count", "touched"),
@@ -379,7 +399,7 @@ struct RowFields<ChangeReport> {
 
 template <>
 struct RowFields<HopReport> {
-  static constexpr auto kFields = std::tuple{field(&HopReport::element, "element_id", "element"),
+  static constexpr auto kFields = FieldTable{field(&HopReport::element, "element_id", "element"),
                                              field(&HopReport::name, "name"),
                                              field(&HopReport::kind, "kind"),
                                              field(&HopReport::input, "input_port", "input"),
@@ -398,7 +418,7 @@ template <>
 struct RowFields<CircuitExplanation> {
   static constexpr const char* kReply = "explanation";
   static constexpr auto kFields =
-      std::tuple{field(&CircuitExplanation::circuit, "circuit", kSpread),
+      FieldTable{field(&CircuitExplanation::circuit, "circuit", kSpread),
                  field(&CircuitExplanation::job_name, "job_name"),
                  field(&CircuitExplanation::revision, "revision_number", "revision"),
                  field(&CircuitExplanation::sensitivity, "sensitivity_centi_dbm", "sensitivity_dbm"),

@@ -72,6 +72,14 @@ Result<std::int32_t> millivolts_of(const RingFilter& ring, double square_volts, 
 
 }  // namespace
 
+FrequencyOffset residual_of(const BankCalibration& bank) {
+  FrequencyOffset worst{0};
+  for (const RingLaw& law : bank.rings) {
+    worst = std::max(worst, law.residual);
+  }
+  return worst;
+}
+
 const RingLaw* law_of(const BankCalibration& bank, std::size_t channel) {
   const auto found = std::ranges::find(bank.rings, channel, &RingLaw::channel);
   return found == bank.rings.end() ? nullptr : &*found;

@@ -23,7 +23,7 @@ struct RingLaw {
   std::uint16_t channel = 0;
   Frequency cold_resonance;         ///< the whole bank off
   std::vector<std::int64_t> shift;  ///< kHz a V^2 of each heater of the bank, by channel; its own at `channel`, above 0
-  FrequencyOffset residual{0};      ///< the furthest that a peak lay from this law
+  FrequencyOffset residual{0};      ///< the furthest that a peak lay from this law, or from it before it was fitted to that one
   std::uint32_t points = 0;         ///< peaks that it was fitted to
   bool operator==(const RingLaw&) const = default;
 };
@@ -54,6 +54,8 @@ struct Probe {
   bool operator==(const Probe&) const = default;
 };
 
+/// Of its worst ring.
+FrequencyOffset residual_of(const BankCalibration& bank);
 /// The law of the ring of this channel; null: it was not measured.
 const RingLaw* law_of(const BankCalibration& bank, std::size_t channel);
 /// As the fabric has it, the bank's other heaters without effect.

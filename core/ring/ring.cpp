@@ -2,6 +2,8 @@
 // P = V^2 / R, and a comb of resonances.
 #include "core/ring/ring.hpp"
 
+#include <algorithm>
+
 #include <cmath>
 
 #include "core/text/format_text.hpp"
@@ -45,6 +47,11 @@ FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, 
   const std::int64_t spacing = ring.free_spectral_range.mhz;
   const std::int64_t off = (resonance - wanted).mhz;
   return magnitude({spacing <= 0 ? off : off - spacing * ((2 * off + (off < 0 ? -spacing : spacing)) / (2 * spacing))});
+}
+
+const RingResonance* wanted_of(const FilterSetpoint& bank, std::size_t channel) {
+  const auto found = std::ranges::find(bank.rings, channel, &RingResonance::channel);
+  return found == bank.rings.end() ? nullptr : &*found;
 }
 
 Frequency stand_of(const RingFilter& ring, const RingResonance& wanted) {

@@ -30,6 +30,9 @@ Result<Frequency> resonance_by_hand(const RingFilter& ring, std::int32_t millivo
 /// Between a resonance and the nearest tooth of the comb at `wanted`.
 FrequencyOffset resonance_distance(const RingFilter& ring, Frequency resonance, Frequency wanted);
 
+/// What is wanted of the ring of this channel; null: it is cold.
+const RingResonance* wanted_of(const FilterSetpoint& bank, std::size_t channel);
+
 /// Where a setpoint puts a ring, in the fabric's figures: the place that its drive has there, where its calibration gives one.
 /// Of a driven ring that is no place of light; it is what voltages are compared in.
 Frequency stand_of(const RingFilter& ring, const RingResonance& wanted);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controller/architectures/oddl/fabric.hpp"
 #include "controller/calibrate/ring_ways.hpp"
 #include "core/ring/ring.hpp"
 #include "sim_backend/devices/heater/heated_rings.hpp"
@@ -31,6 +32,34 @@ FilterSetpoint wanted_of(const Fabric& fabric, const Device& bank, std::size_t n
 }
 
 }  // namespace
+
+RingHabits astray() {
+  RingHabits habits;
+  habits.resistance = 0.05;
+  habits.cold = FrequencyOffset{125'000};
+  habits.crosstalk = 0.02;
+  habits.substrate = 0.1;
+  return habits;
+}
+
+Scenario ring_testbed(std::uint32_t nodes, std::uint32_t group_size, std::int32_t channels, std::uint32_t planes,
+                      bool calibrated, const RingHabits& habits) {
+  OddlParameters parameters;
+  parameters.nodes = nodes;
+  parameters.group_size = group_size;
+  parameters.channels = channels;
+  parameters.planes = planes;
+  parameters.calibrated = calibrated;
+  parameters.photodiodes = true;
+  Fabric fabric = make_oddl(parameters);
+  build_index(fabric);
+  Scenario scenario;
+  scenario.name = "rings";
+  scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
+  scenario.algorithm = "oddl";
+  scenario.rings = habits;
+  return scenario;
+}
 
 std::vector<double> ring_misses(const Fabric& fabric, const RingHabits& habits, std::uint64_t seed, const Intent& intent,
                                 Believed by, std::size_t nth) {

@@ -84,6 +84,12 @@ Result<void> CalibrationRequests::check(const RingDrive& drive) const {
   return {};
 }
 
+bool CalibrationRequests::is_lit() const { return !desired_.intent().probes.empty() || !desired_.intent().drives.empty(); }
+
+bool CalibrationRequests::measures(const std::string& principal) const {
+  return is_lit() && facts_.now < until_ && principal == asker_;
+}
+
 void CalibrationRequests::begin(const Requester& requester, const ProbeLight& request, EffectSink& sink) {
   if (!ascends(request.probes, &Probe::transmitter) || !ascends(request.drives, &RingDrive::ring)) {
     return answers_.refuse(
@@ -99,8 +105,7 @@ void CalibrationRequests::begin(const Requester& requester, const ProbeLight& re
       return answers_.refuse(requester, std::move(lawful).error(), sink);
     }
   }
-  const bool is_lit = !desired_.intent().probes.empty() || !desired_.intent().drives.empty();
-  if (is_lit && facts_.now < until_ && requester.principal != asker_) {
+  if (is_lit() && facts_.now < until_ && !measures(requester.principal)) {
     return answers_.refuse(
         requester,
         {ErrorCode::conflict, asker_ + " measures: two who set the same heaters would both be wrong", "loom audit list"}, sink);
@@ -213,7 +218,7 @@ void CalibrationRequests::watch(EffectSink& sink) {
   }
   forget_others(sink);
   const Intent& intent = desired_.intent();
-  if ((intent.probes.empty() && intent.drives.empty()) || facts_.now < until_) {
+  if (!is_lit() || facts_.now < until_) {
     return;
   }
   Intent dark = intent;

@@ -30,6 +30,8 @@ class CalibrationRequests {
   /// `carries(bank)`: what circuits pass it in the confirmed plan, as words; empty: none.
   void begin(const Requester& requester, const Calibrate& request, const std::function<std::string(const Device&)>& carries,
              EffectSink& sink);
+  /// This one measures already: his next look is no order of its own.
+  bool measures(const std::string& principal) const;
   /// Nobody has asked for the light any more, or this controller never heard who did: it goes out.
   void watch(EffectSink& sink);
 
@@ -38,6 +40,7 @@ class CalibrationRequests {
   Result<void> check(const RingDrive& drive) const;
   Result<void> check(const BankCalibration& bank) const;
   void forget_others(EffectSink& sink);
+  bool is_lit() const;
 
   const ControllerFacts& facts_;
   DesiredIntent& desired_;

@@ -8,9 +8,9 @@
 #include "controller/calibrate/ring_ways.hpp"
 #include "controller/control/requests/report_page.hpp"
 #include "controller/plan/explain.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
-
 namespace {
 
 /// That send a job's light.
@@ -36,15 +36,23 @@ std::map<ElementId, DeviceId> measuring_modules(const Fabric& fabric, const Agen
   return modules;
 }
 
+/// Strongest light on one input of a monitor; kNoLight: it sees none there.
+Dbm strongest_at(const MonitorObservation& monitor, std::size_t channel) {
+  Dbm power = kNoLight;
+  for (const LightReading& light : monitor.lights) {
+    power = light.channel == channel ? std::max(power, light.power) : power;
+  }
+  return power;
+}
+
 void add_headroom(const Fabric& fabric, const Intent& intent, const DevicePlan* plan, RingReport& row) {
   const BankCalibration* bank = calibration_of(intent, row.bank);
   const RingLaw* law = bank == nullptr ? nullptr : law_of(*bank, row.channel);
   if (law == nullptr || plan == nullptr) {
     return;
   }
-  const auto& rings = std::get<FilterSetpoint>(plan->timeline.front().setpoint).rings;
-  const auto wanted = std::ranges::find(rings, row.channel, &RingResonance::channel);
-  if (wanted != rings.end()) {
+  const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(plan->timeline.front().setpoint), row.channel);
+  if (wanted != nullptr) {
     const Headroom left = headroom_of(*law, std::get<RingFilter>(fabric.element(row.ring).kind), wanted->resonance);
     row.warmer_millikelvin = static_cast<std::uint32_t>(std::max(0.0, left.warmer_kelvin * 1e3));
     row.cooler_millikelvin = static_cast<std::uint32_t>(std::max(0.0, left.cooler_kelvin * 1e3));
@@ -58,12 +66,8 @@ std::optional<CalibrationAge> Reports::calibration_age(DeviceId device) const {
   if (bank == nullptr) {
     return std::nullopt;
   }
-  CalibrationAge age{bank->version, from_.facts.wall(from_.facts.now) - bank->measured_at, FrequencyOffset{0}};
-  for (const RingLaw& law : bank->rings) {
-    age.residual = std::max(age.residual, law.residual);
-  }
-  age.age = std::max(age.age, Duration{});
-  return age;
+  const Duration age = from_.facts.wall(from_.facts.now) - bank->measured_at;
+  return CalibrationAge{bank->version, std::max(age, Duration{}), residual_of(*bank)};
 }
 
 /// Of a bank: behind its rings' drops.
@@ -76,12 +80,7 @@ std::optional<Dbm> Reports::received_at(const Device& device) const {
     const Observation* seen = id ? from_.sessions.observed(*id) : nullptr;
     const auto* monitor = seen == nullptr ? nullptr : std::get_if<MonitorObservation>(&seen->reading);
     if (monitor != nullptr) {
-      take(kNoLight);
-      for (const LightReading& light : monitor->lights) {
-        if (fabric.device(*id).elements[light.channel] == receiver) {
-          take(light.power);
-        }
-      }
+      take(strongest_at(*monitor, fabric.index_in_device[receiver.value]));
     }
   };
   const Observation* own = from_.sessions.observed(device.id);
@@ -116,7 +115,7 @@ ReportPage<WayReport> Reports::way_rows(const Query& query) const {
       sent.emplace(probe.receiver, light);
     }
   }
-  std::optional<PowerTrace> trace;  // of all rows: a finder a plan
+  std::optional<PowerTrace> trace;  // of all rows
   const auto add = [&](ElementId receiver, DeviceId monitor) {
     page.add(receiver.value, [&] {
       WayReport row = receiver_ways(fabric, receiver, monitor, busy);
@@ -149,7 +148,7 @@ ReportPage<RingReport> Reports::ring_rows(const Query& query) const {
   const std::set<ElementId> busy = busy_transmitters(from_.confirmed);
   for (const Device& bank : fabric.devices) {
     for (const ElementId ring : bank.role == DeviceRole::filter ? bank.elements : std::vector<ElementId>{}) {
-      page.add(bank.id.value, [&] {
+      page.add(ring.value, [&] {
         RingReport row = ring_ways(fabric, ring, busy);
         const auto module = modules.find(row.receiver);
         row.monitor = row.monitor || module == modules.end() ? row.monitor : std::optional(module->second);
@@ -182,11 +181,7 @@ ReportPage<ReceiverReport> Reports::receiver_rows(const Query& query) const {
     }
     if (const auto* monitor = std::get_if<MonitorObservation>(&seen->reading)) {
       for (std::size_t i = 0; i < device.elements.size(); ++i) {
-        Dbm power = kNoLight;
-        for (const LightReading& light : monitor->lights) {
-          power = light.channel == i ? std::max(power, light.power) : power;
-        }
-        add(device.elements[i], device.id, power, seen->read_at);
+        add(device.elements[i], device.id, strongest_at(*monitor, i), seen->read_at);
       }
     } else if (const auto* laser = std::get_if<TransmitterObservation>(&seen->reading); laser != nullptr && laser->received) {
       if (const auto receiver = receiver_of_module(fabric, device)) {

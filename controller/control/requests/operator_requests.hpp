@@ -56,7 +56,8 @@ class OperatorRequests {
  private:
   // operator_requests.cpp
   void refuse(const Requester& requester, Error error, EffectSink& sink) { answers_.refuse(requester, std::move(error), sink); }
-  /// Rows of the audit for it: questions are counted, as is a launcher that goes on attending.
+  /// Rows of the audit for it: questions are counted, as is a launcher that goes on attending and whoever goes on
+  /// measuring.
   void open_audit(const Requester& requester, const Envelope& envelope, const OperatorAsk& ask);
 
   // requests_jobs.cpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a reply, page by page. For reports.cpp and its siblings: `bytes_of(row)` is theirs.
+// Rows of a reply, page by page, by about how many bytes each kind of row is. For reports.cpp and its siblings.
 #pragma once
 
 #include <cstdint>

@@ -251,6 +251,10 @@ void OperatorRequests::handle(const Requester& requester, const RollBackSchedule
                    back.lasers_off = intent.lasers_off;
                    back.drained = intent.drained;
                    back.maintenance = intent.maintenance;
+                   // What was measured is no order, and who measures now goes on.
+                   back.calibrations = intent.calibrations;
+                   back.probes = intent.probes;
+                   back.drives = intent.drives;
                    for (const Job& job : back.jobs) {
                      for (const NodeId node : job.nodes) {
                        const bool was = std::any_of(intent.jobs.begin(), intent.jobs.end(), [&](const Job& now_placed) {

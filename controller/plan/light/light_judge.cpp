@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/fabric/occupied_ports.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 namespace {
@@ -50,16 +51,19 @@ LightFinding judge_laser(const DevicePlan& plan, const TransmitterObservation& s
   return best;
 }
 
-/// `wanted`: of a ring that the plan heats. One that nobody has measured may stand anywhere: its light is never proven.
+const RingResonance* ring_wanted(const DevicePlan& plan, std::size_t channel) {
+  return wanted_of(std::get<FilterSetpoint>(plan.timeline.front().setpoint), channel);
+}
+
+bool is_driven(const RingResonance* wanted, FrequencySlot slot) {
+  return wanted != nullptr && wanted->drive && wanted->resonance == centre_of(slot);
+}
+
 LightFinding judge_ring(const RingFilter& ring, const RingResonance* wanted, const Hop& hop, std::int32_t millivolts,
                         FrequencySlot slot, const ReconcileLimits& limits) {
-  const bool is_driven = wanted != nullptr && wanted->drive && wanted->resonance == centre_of(slot);
-  const std::int64_t off = (is_driven ? off_its_place(ring, *wanted, millivolts)
-                                      : resonance_distance(ring, resonance_at(ring, millivolts), centre_of(slot)))
+  const std::int64_t off = (is_driven(wanted, slot) ? off_its_place(ring, *wanted, millivolts)
+                                                    : resonance_distance(ring, resonance_at(ring, millivolts), centre_of(slot)))
                                .mhz;
-  if (!ring.calibrated && !is_driven && hop.output != 0) {
-    return {LightState::unknown, LightCause::uncalibrated};
-  }
   if (hop.input == 0 && hop.output == 0) {
     return off <= ring.fwhm.mhz / 2 ? LightFinding{LightState::dark, LightCause::ring_in_the_way} : kHealthy;
   }
@@ -111,6 +115,13 @@ LightJudge::LightJudge(const LightPaths& paths, std::size_t index, const LightRe
   }
 }
 
+/// A ring that nobody has measured may stand anywhere: light that it drops or adds is never proven, whatever it reads.
+bool LightJudge::is_unmeasured(const Hop& hop, const DevicePlan& plan) const {
+  const auto* ring = std::get_if<RingFilter>(&paths_.fabric().element(hop.element).kind);
+  return ring != nullptr && !ring->calibrated && (hop.input != 0 || hop.output != 0) &&
+         !is_driven(ring_wanted(plan, paths_.fabric().index_in_device[hop.element.value]), circuit_.slot);
+}
+
 LightFinding LightJudge::judge(const Hop& hop, const std::optional<MeasuredFrequency>& measured) const {
   const auto id = device_at(hop.element);
   const bool is_receiver = std::holds_alternative<Receiver>(paths_.fabric().element(hop.element).kind);
@@ -123,6 +134,9 @@ LightFinding LightJudge::judge(const Hop& hop, const std::optional<MeasuredFrequ
   const AgentLight agent = agent_of(*id);
   if (agent == AgentLight::latched && is_laser) {
     return {LightState::dark, LightCause::latched};
+  }
+  if (plan != nullptr && is_unmeasured(hop, *plan)) {
+    return {LightState::unknown, LightCause::uncalibrated};
   }
   const bool is_news = is_read(*id) && readings_.devices[id->value]->read_at > proven_at(*id);
   const LightFinding read = plan != nullptr && is_news ? judge_reading(hop, *plan, *seen, measured) : kHealthy;
@@ -212,10 +226,8 @@ LightFinding LightJudge::judge_reading(const Hop& hop, const DevicePlan& plan, c
   if (const auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
     const std::size_t channel = paths_.fabric().index_in_device[hop.element.value];
     const std::int32_t millivolts = channel < bank->millivolts.size() ? bank->millivolts[channel] : 0;
-    const auto& rings = std::get<FilterSetpoint>(wanted).rings;
-    const auto asked = std::ranges::find(rings, channel, &RingResonance::channel);
-    return judge_ring(std::get<RingFilter>(element.kind), asked == rings.end() ? nullptr : &*asked, hop, millivolts,
-                      circuit_.slot, readings_.limits);
+    return judge_ring(std::get<RingFilter>(element.kind), ring_wanted(plan, channel), hop, millivolts, circuit_.slot,
+                      readings_.limits);
   }
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading)) {
     return judge_wss(std::get<WavelengthSwitchSetpoint>(wanted), *wss, is_ordered(seen.device), hop, circuit_.slot,

@@ -46,6 +46,7 @@ class LightJudge {
   Instant known_at(DeviceId id) const;
   /// Why nobody may rely on what is known of it.
   std::optional<LightFinding> uncertainty_of(DeviceId id) const;
+  bool is_unmeasured(const Hop& hop, const DevicePlan& plan) const;
   LightFinding judge_reading(const Hop& hop, const DevicePlan& plan, const Observation& seen,
                              const std::optional<MeasuredFrequency>& measured) const;
   std::optional<DeviceId> device_at(ElementId element) const { return paths_.fabric().device_of_element[element.value]; }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "controller/plan/light/light_state.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -170,10 +171,8 @@ class Sentence {
     }
     const std::size_t channel = paths_.fabric().index_in_device[element.id.value];
     const DevicePlan* plan = paths_.device(*paths_.fabric().device_of_element[element.id.value]);
-    const auto& rings = std::get<FilterSetpoint>(plan->timeline.front().setpoint).rings;
-    const auto wanted = std::ranges::find(rings, channel, &RingResonance::channel);
-    return text_of_ring(light_.cause, *ring, wanted == rings.end() ? nullptr : &*wanted, *bank, channel, slot_,
-                        readings_.limits);
+    const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(plan->timeline.front().setpoint), channel);
+    return text_of_ring(light_.cause, *ring, wanted, *bank, channel, slot_, readings_.limits);
   }
 
   const LightPaths& paths_;

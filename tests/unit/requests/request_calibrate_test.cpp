@@ -215,3 +215,58 @@ TEST_CASE("a calibration of another device is refused and one whose device was e
   bench.run_for(seconds{2});
   CHECK(calibration_of(bench.controller->intent(), ring.bank) == nullptr);
 }
+
+TEST_CASE("who measures is not disturbed by another one and is one row of the audit") {
+  RequestBench bench;
+  const RingReport ring = ring_of(bench, NodeId{3});
+  const auto rows = [&] {
+    const auto all = bench.rows<AuditRecord>(Noun::audit);
+    return std::ranges::count_if(all, [](const AuditRecord& row) { return row.asked.find("measure by") == 0; });
+  };
+  for (const std::int32_t millivolts : {1'000, 1'500, 2'000, 2'500}) {
+    REQUIRE(bench.ask(look(ring, millivolts)).outcome.ok());
+    bench.settle();
+  }
+  CHECK(rows() == 1);
+  bench.replies.clear();
+  Envelope envelope;
+  envelope.principal = "eve";
+  envelope.role = Role::operator_;
+  envelope.body = OperatorRequest{RequestId{1}, look(ring, 3'000)};
+  bench.feed(MessageArrived{Peer{Peer::Kind::operator_, 8}, std::move(envelope)});
+  bench.pump();
+  REQUIRE(bench.replies.size() == 1);
+  REQUIRE_FALSE(bench.replies.front().outcome.ok());
+  CHECK_THAT(bench.replies.front().outcome.error->message, Catch::Contains("ada measures"));
+}
+
+TEST_CASE("looks push no revision out that an operator may go back to, and going back forgets no calibration") {
+  RequestBench bench;
+  const JobId job = bench.light(4);
+  const Revision lit = bench.controller->confirmed_plan()->plan.revision;
+  std::optional<RingReport> ring;
+  for (RingReport& row : bench.rows<RingReport>(Noun::rings)) {
+    const bool carries = !bench.ask(Calibrate{{found(row)}, true}).outcome.ok();
+    if (!carries && !row.lights.empty() && !ring) {
+      ring = std::move(row);
+    }
+  }
+  REQUIRE(ring);
+  for (std::size_t i = 0; i < 2 * limits::kRevisionsKept; ++i) {
+    REQUIRE(bench.ask(look(*ring, static_cast<std::int32_t>(1'000 + 100 * i))).outcome.ok());
+    bench.settle();
+  }
+  REQUIRE(bench.ask(ProbeLight{}).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.ask(Calibrate{{found(*ring)}, false}).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.ask(CancelJob{job, false}).outcome.ok());
+  bench.settle();
+  const OperatorReply back = bench.ask(RollBackSchedule{lit, false});
+  INFO((back.outcome.ok() ? "" : back.outcome.error->message));
+  REQUIRE(back.outcome.ok());
+  bench.settle();
+  CHECK(calibration_of(bench.controller->intent(), ring->bank) != nullptr);
+  CHECK(bench.controller->intent().probes.empty());
+  CHECK(bench.controller->confirmed_plan()->plan.circuits.size() > 0);
+}
