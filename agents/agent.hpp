@@ -18,6 +18,7 @@
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
 #include "agents/host_facts.hpp"
+#include "agents/lock/ring_locks.hpp"
 #include "agents/requests_here.hpp"
 #include "agents/session.hpp"
 #include "agents/traffic/traffic_folder.hpp"
@@ -36,6 +37,7 @@ struct AgentOptions {
   Duration heartbeat_interval = std::chrono::milliseconds{500};  ///< until a Welcome says otherwise
   Duration audit_interval = std::chrono::seconds{1};             ///< one device is read each time
   Duration report_interval = std::chrono::seconds{10};
+  Duration lock_interval = std::chrono::milliseconds{250};  ///< between two looks at a bank of rings that are held
   /// How long before T the agent must be armed: time for an audit that is under way to leave the bus.
   Duration arm_lead = std::chrono::milliseconds{2};
   Duration late_limit = std::chrono::milliseconds{1};  ///< firing later than this after T raises fire_underflow
@@ -111,6 +113,7 @@ class Agent {
   Interlock interlock_;
   Session session_;
   Audit audit_;
+  RingLocks locks_;
   DeviceResets resets_;
   RequestsHere requests_here_;
   TrafficFolder traffic_;

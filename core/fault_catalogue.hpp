@@ -32,6 +32,7 @@ enum class DeviceFaultKind : std::uint8_t {
   bus_crc,         ///< frames fail their check in both directions: commands do not arrive, answers are damaged
   reboot,          ///< power is cut for a moment: everything is as at power-up at once, and nothing is answered meanwhile
   reboot_mid_command,  ///< the next write is carried out, then power is cut before it is answered, for `delay`
+  warm,  ///< the chip's temperature changes: all rings of a bank go from 0 to `offset` while it lasts, and stay there
 };
 
 enum class FibreFaultKind : std::uint8_t {

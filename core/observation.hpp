@@ -31,8 +31,27 @@ struct TransmitterObservation {
   bool operator==(const TransmitterObservation&) const = default;
 };
 
+/// How the light of a ring that is held is found.
+enum class LockState : std::uint8_t {
+  waiting,   ///< not looked at yet
+  seeking,   ///< under way to its place
+  locked,    ///< within an eighth of its width of where most of its light drops
+  no_light,  ///< none is seen, or what is seen is no ring's: it stays where it was last found
+  at_limit   ///< its place lies beyond what its heater can do
+};
+std::string_view to_string(LockState state);
+
+/// A ring that its agent holds on its light.
+struct RingLock {
+  std::uint16_t channel = 0;
+  LockState state = LockState::waiting;
+  FrequencyOffset trim{0};  ///< by which it was moved from where its setpoint puts it, by the fabric's figures; above 0: up
+  bool operator==(const RingLock&) const = default;
+};
+
 struct FilterObservation {
   std::vector<std::int32_t> millivolts;  ///< by channel
+  std::vector<RingLock> locks{};         ///< ascending channel; rings that are not held, and never were, are not named
   bool operator==(const FilterObservation&) const = default;
 };
 

@@ -31,6 +31,7 @@ struct RingResonance {
   std::uint16_t channel = 0;
   Frequency resonance;
   std::optional<std::int32_t> drive{};  ///< mV that its calibration gives; none: as the fabric's figures of its kind have it
+  bool locked = false;                  ///< its agent moves it to where most of its light drops, and keeps it there
   bool operator==(const RingResonance&) const = default;
 };
 

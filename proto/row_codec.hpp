@@ -280,7 +280,8 @@ Value read_value(const WireSource& from) {
   } else if constexpr (std::is_same_v<Value, Frequency>) {
     return check.frequency(from.name(), via.GetInt64(message, field));
   } else if constexpr (std::is_same_v<Value, FrequencyOffset>) {
-    return {check.between(from.name(), via.GetInt64(message, field), 0, limits::kFrequencyMhz)};
+    const std::int64_t least = field->type() == FieldDescriptor::TYPE_SINT64 ? -limits::kFrequencyMhz : 0;
+    return {check.between(from.name(), via.GetInt64(message, field), least, limits::kFrequencyMhz)};
   } else {
     return read_time<Value>(from);
   }

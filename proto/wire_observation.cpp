@@ -29,6 +29,16 @@ static loom::TransmitterObservation from_wire(Check& check, const TransmitterObs
   return out;
 }
 
+static void to_wire(const loom::FilterObservation& in, FilterObservation& out) {
+  out.mutable_ring_millivolts()->Add(in.millivolts.begin(), in.millivolts.end());
+  for (const loom::RingLock& lock : in.locks) {
+    RingLock& row = *out.add_locks();
+    row.set_channel_number(lock.channel);
+    row.set_state(enum_to_wire<LockState>(lock.state));
+    row.set_trim_mhz(lock.trim.mhz);
+  }
+}
+
 static loom::FilterObservation from_wire(Check& check, const FilterObservation& in) {
   loom::FilterObservation out;
   if (check.count("ring_millivolts", in.ring_millivolts_size(), limits::kRingsPerBank)) {
@@ -36,6 +46,17 @@ static loom::FilterObservation from_wire(Check& check, const FilterObservation& 
       out.millivolts.push_back(
           static_cast<std::int32_t>(check.between("ring_millivolts", millivolts, -limits::kMillivolts, limits::kMillivolts)));
     }
+  }
+  if (check.count("locks", in.locks_size(), limits::kRingsPerBank)) {
+    for (int i = 0; i < in.locks_size(); ++i) {
+      const auto scope = check.in("locks", i);
+      const RingLock& row = in.locks(i);
+      out.locks.push_back(
+          {static_cast<std::uint16_t>(check.between("channel_number", row.channel_number(), 0, limits::kRingsPerBank - 1)),
+           check.enumeration("state", row.state(), loom::LockState::at_limit),
+           FrequencyOffset{check.between("trim_mhz", row.trim_mhz(), -limits::kFrequencyMhz, limits::kFrequencyMhz)}});
+    }
+    check.ascending("locks", out.locks, [](const loom::RingLock& lock) { return lock.channel; });
   }
   return out;
 }
@@ -121,7 +142,7 @@ void to_wire(const loom::Observation& in, Observation& out) {
   if (const auto* laser = std::get_if<loom::TransmitterObservation>(&in.reading)) {
     to_wire(*laser, *out.mutable_laser());
   } else if (const auto* heater = std::get_if<loom::FilterObservation>(&in.reading)) {
-    out.mutable_heater()->mutable_ring_millivolts()->Add(heater->millivolts.begin(), heater->millivolts.end());
+    to_wire(*heater, *out.mutable_heater());
   } else if (const auto* wss = std::get_if<loom::WavelengthSwitchObservation>(&in.reading)) {
     rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
     out.mutable_wss()->set_settled(wss->settled);

@@ -16,6 +16,7 @@ static void to_wire(const loom::FilterSetpoint& in, FilterSetpoint& out) {
     if (ring.drive) {
       wire_ring.set_drive_millivolts(*ring.drive);
     }
+    wire_ring.set_locked(ring.locked);
   }
 }
 
@@ -26,6 +27,7 @@ static loom::RingResonance from_wire(Check& check, const RingResonance& in) {
   if (in.has_drive_millivolts()) {
     out.drive = static_cast<std::int32_t>(check.between("drive_millivolts", in.drive_millivolts(), 0, limits::kMillivolts));
   }
+  out.locked = in.locked();
   return out;
 }
 

@@ -82,8 +82,9 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
 /// What is known already to be other than the plan takes it for costs nobody his light. Before it moves it is read once more.
 std::optional<Error> AgentCommit::surprise(const NodePlan& plan) const {
   for (const DevicePlan& device : plan.devices) {
-    const DeviceUnit& unit = units_[*units_.index_of(device.device)];
-    const Reading reading = unit.driver->observe().reading;
+    const std::size_t index = *units_.index_of(device.device);
+    const DeviceUnit& unit = units_[index];
+    const Reading reading = units_.observe(index).reading;
     const bool at_rest = unit.progress != Progress::under_way && !std::holds_alternative<std::monostate>(reading);
     if (!unit.is_laser() && device.touched && at_rest) {
       if (auto error = surprise(unit, device, reading)) {

@@ -38,7 +38,7 @@ void AgentCommit::choose_parts() {
 /// From arming on no audit may begin on what has to fire at T. What plays a timeline goes on doing so until T.
 void AgentCommit::claim_idle_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && units_[i].claim.owner() <= Activity::audit) {
+    if (parts_[i].changes && units_[i].claim.owner() <= Activity::lock) {
       (void)units_.take(i, Activity::commit);
     }
   }
@@ -118,7 +118,7 @@ bool AgentCommit::all_proven(StepContext context, Selects selects) {
 }
 
 void AgentCommit::device_trouble(StepContext context, std::size_t unit) {
-  const Observation seen = units_[unit].driver->observe();
+  const Observation seen = units_.observe(unit);
   if (parts_[unit].plan != nullptr && !units_[unit].is_laser() &&
       seen.read_at >= fired_at_) {  // its driver found it otherwise after we had looked
     if (const auto error = surprise(units_[unit], *parts_[unit].plan, seen.reading)) {
@@ -157,7 +157,7 @@ bool AgentCommit::is_as_expected(StepContext context, std::size_t index) {
   if (unit.polling || unit.progress == Progress::under_way) {
     return false;  // what an abandoned revision began comes to rest first
   }
-  const Observation seen = unit.driver->observe();
+  const Observation seen = units_.observe(index);
   const bool is_fresh = seen.read_at >= armed_at_ && seen.health != DeviceHealth::moving;
   if (!is_fresh) {
     if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {

@@ -38,17 +38,14 @@ bool is_as(const RingFilter& ring, std::int32_t millivolts, const RingResonance*
   return off_its_place(ring, *wanted, millivolts).mhz <= ring.fwhm.mhz / kRingWidthParts;
 }
 
-std::int32_t millivolts_of(const FilterObservation& bank, std::size_t channel) {
-  return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
-}
-
 const RingFilter& ring_of(const Fabric& fabric, DeviceId device, std::size_t channel) {
   return std::get<RingFilter>(fabric.element(fabric.device(device).elements[channel]).kind);
 }
 
 bool is_as(const Fabric& fabric, DeviceId device, const FilterObservation& bank, const Setpoint& setpoint) {
   for (std::size_t channel = 0; channel < fabric.device(device).elements.size(); ++channel) {
-    if (!is_as(ring_of(fabric, device, channel), millivolts_of(bank, channel), ring_wanted(setpoint, channel))) {
+    const RingFilter& ring = ring_of(fabric, device, channel);
+    if (!is_as(ring, set_millivolts(ring, bank, channel), ring_wanted(setpoint, channel))) {
       return false;
     }
   }
@@ -115,7 +112,7 @@ std::optional<std::string> unexpected_connect(const DevicePlan& plan, const Circ
 std::optional<std::string> unexpected_ring(const Fabric& fabric, const DevicePlan& plan, const FilterObservation& seen) {
   for (std::size_t channel = 0; channel < fabric.device(plan.device).elements.size(); ++channel) {
     const RingFilter& ring = ring_of(fabric, plan.device, channel);
-    const std::int32_t millivolts = millivolts_of(seen, channel);
+    const std::int32_t millivolts = set_millivolts(ring, seen, channel);
     const auto stands_as = [&](const Setpoint& setpoint) {
       return std::holds_alternative<FilterSetpoint>(setpoint) && is_as(ring, millivolts, ring_wanted(setpoint, channel));
     };

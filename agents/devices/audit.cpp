@@ -103,7 +103,7 @@ Observation named(Observation seen, const DeviceUnit& unit) {
 void Audit::report_all(StepContext context) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    reported_[i] = units_[i].driver->observe();
+    reported_[i] = units_.observe(i);
     all.push_back(named(reported_[i], units_[i]));
     units_.forget_fresh(i);
   }
@@ -117,7 +117,7 @@ void Audit::report_changes(StepContext context) {
       continue;  // in motion: whoever moves it reports
     }
     units_.forget_fresh(i);
-    Observation now = units_[i].driver->observe();
+    Observation now = units_.observe(i);
     if (is_news(reported_[i], now) || awaited_[i]) {
       awaited_[i] = false;
       reported_[i] = now;
@@ -143,6 +143,7 @@ namespace {
 constexpr FrequencyOffset kFrequencyNews{250};
 constexpr Db kPowerNews{30};
 constexpr std::int32_t kMillivoltNews = 5;
+constexpr FrequencyOffset kTrimNews{1'000};
 
 bool is_news_of_laser(const TransmitterObservation& was, const TransmitterObservation& is) {
   const Db power = is.power - was.power;
@@ -151,9 +152,22 @@ bool is_news_of_laser(const TransmitterObservation& was, const TransmitterObserv
          (is.emitting && (power > kPowerNews || -power > kPowerNews));
 }
 
+/// The voltage of a ring that is held goes with its trim.
 bool is_news_of_bank(const FilterObservation& was, const FilterObservation& is) {
-  return !std::equal(was.millivolts.begin(), was.millivolts.end(), is.millivolts.begin(), is.millivolts.end(),
-                     [](std::int32_t before, std::int32_t now) { return std::abs(now - before) <= kMillivoltNews; });
+  const auto is_same = [](const RingLock& before, const RingLock& now) {
+    return before.channel == now.channel && before.state == now.state &&
+           std::abs(now.trim.mhz - before.trim.mhz) <= kTrimNews.mhz;
+  };
+  if (was.millivolts.size() != is.millivolts.size() || !std::ranges::equal(was.locks, is.locks, is_same)) {
+    return true;
+  }
+  for (std::size_t channel = 0; channel < is.millivolts.size(); ++channel) {
+    const bool is_locked = std::ranges::find(is.locks, channel, &RingLock::channel) != is.locks.end();
+    if (!is_locked && std::abs(is.millivolts[channel] - was.millivolts[channel]) > kMillivoltNews) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// A meter's last digits are noise. Light that comes or goes is a line more or less: in the dark a converter's last count may

@@ -8,7 +8,7 @@
 namespace loom {
 
 /// Ascending rank.
-enum class Activity : std::uint8_t { none, audit, reset, timeline, commit, interlock };
+enum class Activity : std::uint8_t { none, audit, lock, reset, timeline, commit, interlock };
 
 class Claim {
  public:

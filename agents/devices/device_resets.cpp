@@ -58,7 +58,7 @@ void DeviceResets::order(StepContext context, const ResetDevice& order) {
 /// Light may pass it, and no reset takes that away: what is not as it was set is left to a commit that does.
 std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
   const DeviceUnit& unit = units_[index];
-  const Observation seen = unit.driver->observe();
+  const Observation seen = units_.observe(index);
   if (unit.is_laser()) {
     return std::nullopt;
   }
@@ -108,7 +108,7 @@ void DeviceResets::finish(StepContext context, std::size_t unit, Outcome outcome
   row.phase = Phase::idle;
   units_.release(unit, Activity::reset);
   row.answer = {units_[unit].device->id, row.order, std::move(outcome), units_[unit].writes - row.writes_before,
-                units_[unit].driver->observe()};
+                units_.observe(unit)};
   envelopes_.send(context, Revision{}, row.answer);
 }
 

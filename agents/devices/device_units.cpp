@@ -7,6 +7,7 @@
 
 #include "agents/commit/steering.hpp"
 #include "core/result.hpp"
+#include "core/ring/ring.hpp"
 
 namespace loom {
 
@@ -66,6 +67,14 @@ std::uint64_t DeviceUnits::writes() const {
   return writes;
 }
 
+Observation DeviceUnits::observe(std::size_t index) const {
+  Observation seen = units_[index].driver->observe();
+  if (auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
+    bank->locks = units_[index].locks;
+  }
+  return seen;
+}
+
 std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
   const auto found =
       std::find_if(units_.begin(), units_.end(), [&](const DeviceUnit& unit) { return unit.device->id == device; });
@@ -108,7 +117,7 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   LOOM_ASSERT(unit.claim.owner() == activity);
   // Whoever else fires it has read that it is so: that writes nothing.
   LOOM_ASSERT(unit.is_laser() || activity == Activity::commit ||
-              agrees(*fabric_, unit.device->id, unit.driver->observe().reading, setpoint));
+              agrees(*fabric_, unit.device->id, observe(index).reading, setpoint));
   edges_->disarm(context, unit.device->id);
   unit.commanded = light_barred_ ? darkened(setpoint) : setpoint;
   unit.progress = Progress::under_way;
@@ -116,7 +125,42 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   unit.preparing = false;
   unit.holds_prepared = false;
   unit.fired_at = context.now;
-  unit.driver->stage(*unit.commanded);
+  forget_unlocked(unit);
+  unit.driver->stage(told(unit));
+  unit.driver->fire();
+  pump(context, index, nullptr);
+}
+
+/// A ring that is set and not held stands where it is put: it is measured, or set by hand.
+void DeviceUnits::forget_unlocked(DeviceUnit& unit) {
+  std::erase_if(unit.locks, [&](const RingLock& lock) {
+    const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(*unit.commanded), lock.channel);
+    return wanted != nullptr && !wanted->locked;
+  });
+}
+
+/// What its driver is told: the setpoint, with what keeps its rings on their light.
+Setpoint DeviceUnits::told(const DeviceUnit& unit) const {
+  Setpoint setpoint = *unit.commanded;
+  for (const RingLock& lock : unit.locks) {
+    std::vector<RingResonance>& rings = std::get<FilterSetpoint>(setpoint).rings;
+    const auto wanted = std::ranges::find(rings, lock.channel, &RingResonance::channel);
+    if (wanted != rings.end() && lock.trim.mhz != 0) {
+      const auto& ring = std::get<RingFilter>(fabric_->element(unit.device->elements[lock.channel]).kind);
+      wanted->drive = trimmed(ring, drive_of(ring, *wanted), lock.trim);
+    }
+  }
+  return setpoint;
+}
+
+void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingLock> locks) {
+  DeviceUnit& unit = units_[index];
+  LOOM_ASSERT(unit.claim.owner() == Activity::lock && unit.progress == Progress::proven && unit.commanded);
+  unit.locks = std::move(locks);
+  unit.progress = Progress::under_way;
+  unit.polling = false;
+  unit.fired_at = context.now;
+  unit.driver->stage(told(unit));
   unit.driver->fire();
   pump(context, index, nullptr);
 }

@@ -44,10 +44,11 @@ struct DeviceUnit {
   Instant fired_at{};
   Instant polled_at{};
   Instant proven_at{};
-  bool fresh = false;         ///< came to rest since the last forget_fresh()
-  bool known_failed = false;  ///< its alarm was raised
-  std::uint32_t writes = 0;   ///< transactions since start that were not plain register reads
-  std::size_t figures = 0;    ///< of its model: index in DeviceUnits::figures()
+  bool fresh = false;             ///< came to rest since the last forget_fresh()
+  bool known_failed = false;      ///< its alarm was raised
+  std::uint32_t writes = 0;       ///< transactions since start that were not plain register reads
+  std::vector<RingLock> locks{};  ///< of a bank: what is added to `commanded`, ascending channel
+  std::size_t figures = 0;        ///< of its model: index in DeviceUnits::figures()
 
   bool is_laser() const { return device->role == DeviceRole::transmitter; }
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }
@@ -81,6 +82,11 @@ class DeviceUnits {
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
   /// this side goes: a Transaction's bytes are the driver's.
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
+  /// Moves rings of a bank from where its setpoint puts them, while light passes. Precondition: Activity::lock owns the lane;
+  /// the bank is proven to be as commanded; `locks` ascend and stay within what heaters can do.
+  void trim(StepContext context, std::size_t index, std::vector<RingLock> locks);
+  /// What its driver last saw, and what its rings were moved by.
+  Observation observe(std::size_t index) const;
   /// The lines whose edges fire what devices hold ready. An edge that was asked for is taken back when its device is commanded,
   /// or what it holds ready is overwritten.
   EdgeLines& edges() const { return *edges_; }
@@ -102,6 +108,8 @@ class DeviceUnits {
   const std::vector<DriverFigures>& figures() const { return figures_; }
 
  private:
+  static void forget_unlocked(DeviceUnit& unit);
+  Setpoint told(const DeviceUnit& unit) const;
   void pump(StepContext context, std::size_t index, const BusReply* reply);
   void judge(StepContext context, std::size_t index);
   void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);

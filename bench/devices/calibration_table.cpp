@@ -18,7 +18,12 @@ namespace {
 
 Scenario scenario_of(std::uint32_t nodes) {
   const std::uint32_t group_size = std::min<std::uint32_t>(nodes, 16);
-  return ring_testbed(nodes, group_size, static_cast<std::int32_t>(2 * group_size), 8, false, astray());
+  return scenario_on({.nodes = nodes,
+                      .group_size = group_size,
+                      .channels = static_cast<std::int32_t>(2 * group_size),
+                      .planes = 8,
+                      .calibrated = false,
+                      .habits = astray()});
 }
 
 double part_of(std::vector<double> values, double part) {

@@ -89,6 +89,8 @@ constexpr Column<RingReport> kFabricRings[] = {
     {"by its maker", [](const RingReport& row) { return std::string(row.calibrated ? "yes" : "no"); }},
     {"receiver", kCell<&RingReport::receiver>},
     {"monitor", kCell<&RingReport::monitor>},
+    {"locked", [](const RingReport& row) { return row.lock.empty() ? std::string("-") : row.lock; }},
+    {"moved up by", [](const RingReport& row) { return row.lock.empty() ? std::string("-") : gigahertz(row.trim); }},
     {"may warm (at 10.92 GHz/K, of its kind)", [](const RingReport& row) { return kelvin(row.warmer_millikelvin); }},
     {"may cool", [](const RingReport& row) { return kelvin(row.cooler_millikelvin); }}};
 static_assert(kRingMhzPerKelvin == 10'920);

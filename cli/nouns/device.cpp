@@ -38,7 +38,11 @@ struct ReadingText {
     for (const std::int32_t millivolts : heater.millivolts) {
       text += (text.empty() ? "" : " ") + std::to_string(millivolts);
     }
-    return text + " mV";
+    text += " mV";
+    for (const RingLock& lock : heater.locks) {
+      text += format_text(", channel {} {} by {} MHz", lock.channel, to_string(lock.state), lock.trim.mhz);
+    }
+    return text;
   }
   std::string operator()(const WavelengthSwitchObservation& wss) const {
     return format_text("{} routes{}", wss.routes.size(), wss.settled ? "" : ", moving");

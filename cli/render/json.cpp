@@ -70,7 +70,15 @@ struct ReadingJson {
     }
     return object;
   }
-  Json operator()(const FilterObservation& heater) const { return {{"millivolts", heater.millivolts}}; }
+  Json operator()(const FilterObservation& heater) const {
+    Json locks = Json::array();
+    for (const RingLock& lock : heater.locks) {
+      locks.push_back({{"channel", lock.channel},
+                       {"state", std::string(to_string(lock.state))},
+                       {"trim_ghz", static_cast<double>(lock.trim.mhz) / 1e3}});
+    }
+    return {{"millivolts", heater.millivolts}, {"locks", std::move(locks)}};
+  }
   Json operator()(const WavelengthSwitchObservation& wss) const {
     return {{"settled", wss.settled}, {"routes", list_of(wss.routes)}};
   }

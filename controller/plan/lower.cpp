@@ -504,7 +504,7 @@ class Lowering {
       }
       case DeviceRole::filter: {
         const auto driven = banks_.find(device.id);
-        still.setpoint = driven != banks_.end() ? driven->second : heater_of(finder_.positions(), device);
+        still.setpoint = driven != banks_.end() ? driven->second : heater_of(fabric_, finder_.positions(), device);
         idle.setpoint = FilterSetpoint{};
         break;
       }

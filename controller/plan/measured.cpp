@@ -29,11 +29,12 @@ Result<void> check_measured_alone(const Fabric& fabric, const Intent& intent, co
 
 }  // namespace
 
-FilterSetpoint heater_of(const Positions& positions, const Device& bank) {
+FilterSetpoint heater_of(const Fabric& fabric, const Positions& positions, const Device& bank) {
   FilterSetpoint heater;
   for (std::size_t i = 0; i < bank.elements.size(); ++i) {
     if (const auto slot = positions.resonances[bank.elements[i].value]) {
-      heater.rings.push_back({static_cast<std::uint16_t>(i), centre_of(*slot)});
+      const bool locked = std::get<RingFilter>(fabric.element(bank.elements[i]).kind).locked;
+      heater.rings.push_back({static_cast<std::uint16_t>(i), centre_of(*slot), std::nullopt, locked});
     }
   }
   return heater;
@@ -81,7 +82,7 @@ Result<std::map<std::uint32_t, TransmitterSetpoint>> route_probes(const Fabric& 
 Result<std::map<DeviceId, FilterSetpoint>> drive_banks(const Fabric& fabric, const Intent& intent, const Positions& positions) {
   std::map<DeviceId, FilterSetpoint> banks;
   const auto bank_of = [&](DeviceId id) -> FilterSetpoint& {
-    return banks.try_emplace(id, heater_of(positions, fabric.device(id))).first->second;
+    return banks.try_emplace(id, heater_of(fabric, positions, fabric.device(id))).first->second;
   };
   for (const RingDrive& drive : intent.drives) {
     FilterSetpoint& bank = bank_of(*fabric.device_of_element[drive.ring.value]);
@@ -92,6 +93,7 @@ Result<std::map<DeviceId, FilterSetpoint>> drive_banks(const Fabric& fabric, con
       place = bank.rings.insert(place, {channel, resonance_at(ring, drive.millivolts)});
     }
     place->drive = drive.millivolts;
+    place->locked = false;
   }
   for (const BankCalibration& each : intent.calibrations) {
     if (calibration_of(intent, each.device) != &each) {

@@ -14,7 +14,7 @@
 namespace loom {
 
 /// Resonances of the bank's rings that positions claim.
-FilterSetpoint heater_of(const Positions& positions, const Device& bank);
+FilterSetpoint heater_of(const Fabric& fabric, const Positions& positions, const Device& bank);
 
 /// A ring that is being measured may stand anywhere: no light of a job passes one. Errors: conflict.
 Result<void> check_measured(const Fabric& fabric, const Intent& intent, const Path& path, JobId job);

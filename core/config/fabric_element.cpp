@@ -109,6 +109,7 @@ RingFilter read_ring(YamlMap& map) {
   ring.drop_loss = map.ratio("drop_loss", kRatio, ring.drop_loss);
   ring.isolation = map.ratio("isolation", kRatio, ring.isolation);
   ring.calibrated = map.flag("calibrated", ring.calibrated);
+  ring.locked = map.flag("locked", ring.locked);
   return ring;
 }
 

@@ -13,6 +13,7 @@
 #include "core/config/fabric_template.hpp"
 #include "core/config/template_keys.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/ring/drop_monitor.hpp"
 #include "core/text/format_text.hpp"
 #include "core/text/host_port.hpp"
 
@@ -149,7 +150,10 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const Fa
     }
   }
   build_index(fabric);
-  return {std::move(fabric), {}};
+  for (std::string& fault : check_locked_rings(fabric)) {
+    errors.add(root, std::move(fault));
+  }
+  return errors.empty() ? Loaded<Fabric>{std::move(fabric), {}} : Loaded<Fabric>{std::nullopt, errors.sorted()};
 }
 
 Loaded<Fabric> load_fabric(const std::filesystem::path& path, const FabricKinds& kinds) {

@@ -87,6 +87,7 @@ struct RingFilter {
   Db drop_loss{0};         ///< of light that drops or is added, beside the element's insertion loss
   Db isolation{0};         ///< how far below light on resonance its rest lies that takes the other way; 0: no rest
   bool calibrated = true;  ///< by its maker: these figures are its own; false: its kind's, and it must be measured first
+  bool locked = false;     ///< held on the light that it drops, by what a monitor of its node sees of that
 };
 
 struct OpticalCircuitSwitch {  ///< one input to at most one output, any frequency

@@ -214,9 +214,11 @@ struct RingReport {
   std::optional<DeviceId> monitor{};  ///< that measures there: a monitor, or the module of that receiver; none: nothing does
   std::vector<Probe> lights{};        ///< that could come to it, of few transmitters, each one's by ascending frequency
   /// By how much its chip may warm, or cool, until its heater has nothing left to hold it where the plan wants it: of a ring
-  /// that was measured and is wanted somewhere. By the kind's kRingMhzPerKelvin.
+  /// that was measured, by light or its maker, and is wanted somewhere. By the kind's kRingMhzPerKelvin.
   std::optional<std::uint32_t> warmer_millikelvin{};
   std::optional<std::uint32_t> cooler_millikelvin{};
+  std::string lock{};       ///< to_string(LockState); empty: its agent does not hold it
+  FrequencyOffset trim{0};  ///< RingLock::trim
   bool operator==(const RingReport&) const = default;
 };
 

@@ -20,7 +20,7 @@ template <class Row, class Value>
 struct RowField {
   using value_type = Value;
   Value Row::* member;
-  const char* wire;        ///< field of the row's message; its type says the rest: int64 *_ns may not be negative, sint64 may
+  const char* wire;        ///< field of the row's message; its type says the rest: an int64 may not be negative, a sint64 may
   const char* json;        ///< key; of a Duration its unit is the key's end (_ns, _ms); see also kNotShown and kSpread
   std::size_t most = 0;    ///< elements of a repeated field, or the end of a number's range; 0: as its type says
   bool zero_none = false;  ///< of a number that begins with 1: 0 is null
@@ -226,7 +226,9 @@ struct RowFields<RingReport> {
                  field(&RingReport::monitor, "monitor_device_id", "monitor"),
                  limited(field(&RingReport::lights, "lights", kNotShown), limits::kProbes),
                  field(&RingReport::warmer_millikelvin, "warmer_millikelvin", "warmer_mk"),
-                 field(&RingReport::cooler_millikelvin, "cooler_millikelvin", "cooler_mk")};
+                 field(&RingReport::cooler_millikelvin, "cooler_millikelvin", "cooler_mk"),
+                 field(&RingReport::lock, "lock"),
+                 field(&RingReport::trim, "trim_mhz", "trim_ghz")};
 };
 
 template <>

@@ -127,8 +127,8 @@ Result<void> drive_by(const BankCalibration& bank, std::span<const RingFilter> r
   return {};
 }
 
-Headroom headroom_of(const RingLaw& law, const RingFilter& ring, Frequency resonance) {
-  const double shift = wrapped(static_cast<double>((law.cold_resonance - resonance).mhz), ring);
+Headroom headroom_of(const RingLaw& law, const RingFilter& ring, Frequency resonance, FrequencyOffset trim) {
+  const double shift = wrapped(static_cast<double>((law.cold_resonance - resonance).mhz), ring) - static_cast<double>(trim.mhz);
   const double most = mhz_per_square_volt(law, law.channel) * ring.heater_volt_max * ring.heater_volt_max;
   return {shift / kRingMhzPerKelvin, (most - shift) / kRingMhzPerKelvin};
 }

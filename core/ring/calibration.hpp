@@ -70,14 +70,14 @@ Frequency resonance_by(const RingLaw& law, std::span<const std::int32_t> millivo
 /// its cold resonance, or needs more than heater_volt_max.
 Result<void> drive_by(const BankCalibration& bank, std::span<const RingFilter> rings, FilterSetpoint& setpoint);
 
-/// Kelvin by which the chip may warm (`down` false) or cool until a ring's heater has nothing left to hold `resonance`: from
-/// none and from its ceiling, at kRingMhzPerKelvin.
+/// Kelvin by which the chip may warm or cool until a ring's heater has nothing left to hold `resonance`, at kRingMhzPerKelvin.
 struct Headroom {
   double warmer_kelvin = 0;
   double cooler_kelvin = 0;
 };
 /// 87.5 pm/K, air-clad silicon ring (Ptasinski 2014), at 1550 nm: of the kind, not of any one ring.
 inline constexpr double kRingMhzPerKelvin = 10'920;
-Headroom headroom_of(const RingLaw& law, const RingFilter& ring, Frequency resonance);
+/// `trim`: by which it is moved up already (RingLock::trim).
+Headroom headroom_of(const RingLaw& law, const RingFilter& ring, Frequency resonance, FrequencyOffset trim);
 
 }  // namespace loom

@@ -3,7 +3,6 @@
 #include "core/ring/ring.hpp"
 
 #include <algorithm>
-
 #include <cmath>
 
 #include "core/text/format_text.hpp"
@@ -56,6 +55,33 @@ const RingResonance* wanted_of(const FilterSetpoint& bank, std::size_t channel) 
 
 Frequency stand_of(const RingFilter& ring, const RingResonance& wanted) {
   return wanted.drive ? resonance_at(ring, *wanted.drive) : wanted.resonance;
+}
+
+std::int32_t drive_of(const RingFilter& ring, const RingResonance& wanted) {
+  if (wanted.drive) {
+    return *wanted.drive;
+  }
+  const std::int64_t spacing = ring.free_spectral_range.mhz;
+  const std::int64_t shift = (ring.cold_resonance - wanted.resonance).mhz;
+  const std::int64_t down = spacing > 0 ? ((shift % spacing) + spacing) % spacing : std::max(shift, std::int64_t{0});
+  const double watt = static_cast<double>(down) / ring.mhz_per_milliwatt * 1e-3;
+  return static_cast<std::int32_t>(std::lround(std::sqrt(watt * ring.heater_ohm) * 1e3));
+}
+
+std::int32_t trimmed(const RingFilter& ring, std::int32_t millivolts, FrequencyOffset trim) {
+  if (trim.mhz == 0) {
+    return millivolts;
+  }
+  const double mhz_per_square_volt = 1e3 * ring.mhz_per_milliwatt / ring.heater_ohm;
+  const double square = 1e-6 * millivolts * millivolts - static_cast<double>(trim.mhz) / mhz_per_square_volt;
+  const double volts = std::min(std::sqrt(std::max(square, 0.0)), ring.heater_volt_max);
+  return static_cast<std::int32_t>(std::lround(volts * 1e3));
+}
+
+std::int32_t set_millivolts(const RingFilter& ring, const FilterObservation& bank, std::size_t channel) {
+  const std::int32_t read = channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+  const auto lock = std::ranges::find(bank.locks, channel, &RingLock::channel);
+  return lock == bank.locks.end() ? read : trimmed(ring, read, FrequencyOffset{-lock->trim.mhz});
 }
 
 FrequencyOffset off_its_place(const RingFilter& ring, const RingResonance& wanted, std::int32_t millivolts) {

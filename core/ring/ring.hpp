@@ -8,6 +8,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "core/fabric/grid.hpp"
+#include "core/observation.hpp"
 #include "core/plan.hpp"
 #include "core/result.hpp"
 
@@ -36,6 +37,17 @@ const RingResonance* wanted_of(const FilterSetpoint& bank, std::size_t channel);
 /// Where a setpoint puts a ring, in the fabric's figures: the place that its drive has there, where its calibration gives one.
 /// Of a driven ring that is no place of light; it is what voltages are compared in.
 Frequency stand_of(const RingFilter& ring, const RingResonance& wanted);
+
+/// Heater voltage of a setpoint in the fabric's figures, mV: its drive, or what the nearest tooth of the comb above the wanted
+/// resonance needs.
+std::int32_t drive_of(const RingFilter& ring, const RingResonance& wanted);
+
+/// Heater voltage, mV, that puts a ring `trim` higher than `millivolts` does: never below 0, never above heater_volt_max.
+std::int32_t trimmed(const RingFilter& ring, std::int32_t millivolts, FrequencyOffset trim);
+
+/// The voltage of this channel as its setpoint has it: what is read, less what its agent gave it to hold it on its light.
+/// Nothing was read of it: 0.
+std::int32_t set_millivolts(const RingFilter& ring, const FilterObservation& bank, std::size_t channel);
 
 /// How far a ring stands at `millivolts` from where a setpoint puts it.
 FrequencyOffset off_its_place(const RingFilter& ring, const RingResonance& wanted, std::int32_t millivolts);

@@ -55,6 +55,11 @@ std::string_view to_string(Trouble trouble) {
   return word(kWords, trouble);
 }
 
+std::string_view to_string(LockState state) {
+  static constexpr std::array<std::string_view, 5> kWords{"waiting", "seeking", "locked", "no_light", "at_limit"};
+  return word(kWords, state);
+}
+
 std::string_view to_string(AlarmCode code) {
   static constexpr std::array<std::string_view, 16> kWords{
       "agent_dead",      "agent_duplicate", "stale_term",        "device_failed",        "commit_returned", "fire_underflow",

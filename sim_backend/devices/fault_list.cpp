@@ -9,6 +9,7 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kDriftSteps = 16;
+constexpr std::int64_t kWarmingSteps = 512;  ///< of ten kelvin: a fifth of a GHz each
 /// Longer than any run; far enough from the end of time that instants may be added to it.
 constexpr Duration kNeverEnds = std::chrono::hours{24 * 365};
 
@@ -18,6 +19,7 @@ bool is_optical(DeviceFaultKind kind) {
   switch (kind) {
     case DeviceFaultKind::detune:
     case DeviceFaultKind::drift:
+    case DeviceFaultKind::warm:
     case DeviceFaultKind::mode_hop:
     case DeviceFaultKind::dim:
     case DeviceFaultKind::fail:
@@ -35,7 +37,7 @@ void FaultList::add(Instant now, const DeviceFault& fault, OpticalState light) {
 }
 
 void FaultList::forget_over(Instant now) {
-  std::erase_if(active_, [now](const Active& active) { return active.fault.until < now; });
+  std::erase_if(active_, [now](const Active& active) { return active.fault.until < now && !active.stays(); });
 }
 
 void FaultList::end_all_of(DeviceFaultKind kind) {
@@ -74,10 +76,27 @@ void FaultList::count(DeviceFault& fault, Instant now) {
   }
 }
 
+namespace {
+
+/// Of its offset, in so many steps until its end. One that has none is all there at once.
+FrequencyOffset gone(Instant since, const DeviceFault& fault, std::int64_t of, Instant at) {
+  if (fault.until == kNever) {
+    return fault.offset;
+  }
+  const std::int64_t step = ((fault.until - since) / of).count();
+  const std::int64_t steps = step > 0 ? (at - since).count() / step : 0;
+  return FrequencyOffset{fault.offset.mhz * std::min(steps, of) / of};
+}
+
+}  // namespace
+
 FrequencyOffset FaultList::detuning(Instant at, std::uint16_t channel, bool visible_only) const {
   FrequencyOffset sum{0};
   for (const Active& active : active_) {
     const DeviceFault& fault = active.fault;
+    if (active.stays() && active.since <= at && !visible_only) {
+      sum = sum + gone(active.since, fault, kWarmingSteps, at);
+    }
     if (!active.is_on(at) || fault.channel != channel || (visible_only && fault.hidden)) {
       continue;
     }
@@ -86,9 +105,7 @@ FrequencyOffset FaultList::detuning(Instant at, std::uint16_t channel, bool visi
         (is_drift && fault.until == kNever)) {
       sum = sum + fault.offset;
     } else if (is_drift) {
-      const std::int64_t step = ((fault.until - active.since) / kDriftSteps).count();
-      const std::int64_t steps = step > 0 ? (at - active.since).count() / step : 0;
-      sum = sum + FrequencyOffset{fault.offset.mhz * std::min(steps, kDriftSteps) / kDriftSteps};
+      sum = sum + gone(active.since, fault, kDriftSteps, at);
     }
   }
   return sum;
@@ -123,9 +140,10 @@ void FaultList::append_breakpoints(std::vector<Instant>& instants) const {
     }
     instants.push_back(active.since);
     instants.push_back(active.fault.until);
-    const bool wanders = active.fault.kind == DeviceFaultKind::drift && active.fault.until != kNever;
-    for (std::int64_t step = 1; wanders && step < kDriftSteps; ++step) {
-      instants.push_back(active.since + step * ((active.fault.until - active.since) / kDriftSteps));
+    const bool wanders = (active.fault.kind == DeviceFaultKind::drift || active.stays()) && active.fault.until != kNever;
+    const std::int64_t steps = active.stays() ? kWarmingSteps : kDriftSteps;
+    for (std::int64_t step = 1; wanders && step < steps + (active.stays() ? 1 : 0); ++step) {
+      instants.push_back(active.since + step * ((active.fault.until - active.since) / steps));
     }
   }
 }

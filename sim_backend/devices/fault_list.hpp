@@ -69,6 +69,7 @@ class FaultList {
     DeviceFault fault;
     OpticalState light{};  ///< of false_readback: what stays
     bool is_on(Instant at) const { return since <= at && at < fault.until; }
+    bool stays() const { return fault.kind == DeviceFaultKind::warm; }
   };
   DeviceFault* to_strike(DeviceFaultKind kind, Instant now);
   static void count(DeviceFault& fault, Instant now);

@@ -42,14 +42,14 @@ RingHabits astray() {
   return habits;
 }
 
-Scenario ring_testbed(std::uint32_t nodes, std::uint32_t group_size, std::int32_t channels, std::uint32_t planes,
-                      bool calibrated, const RingHabits& habits) {
+Scenario scenario_on(const RingTestbed& testbed) {
   OddlParameters parameters;
-  parameters.nodes = nodes;
-  parameters.group_size = group_size;
-  parameters.channels = channels;
-  parameters.planes = planes;
-  parameters.calibrated = calibrated;
+  parameters.nodes = testbed.nodes;
+  parameters.group_size = testbed.group_size;
+  parameters.channels = testbed.channels;
+  parameters.planes = testbed.planes;
+  parameters.calibrated = testbed.calibrated;
+  parameters.locked = testbed.locked;
   parameters.photodiodes = true;
   Fabric fabric = make_oddl(parameters);
   build_index(fabric);
@@ -57,7 +57,7 @@ Scenario ring_testbed(std::uint32_t nodes, std::uint32_t group_size, std::int32_
   scenario.name = "rings";
   scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
   scenario.algorithm = "oddl";
-  scenario.rings = habits;
+  scenario.rings = testbed.habits;
   return scenario;
 }
 
@@ -91,6 +91,19 @@ std::vector<double> ring_misses(const Fabric& fabric, const RingHabits& habits, 
     }
   }
   return misses;
+}
+
+std::vector<double> rings_off_light(World& world, const Fabric& fabric) {
+  std::vector<double> off;
+  for (const Circuit& circuit : world.controller().confirmed_plan()->plan.circuits) {
+    const auto& fibre = fabric.fibre_in[circuit.receiver.value][0];
+    const ElementId ring = fabric.fibres[fibre->value].from.element;
+    const auto& filter = std::get<RingFilter>(fabric.element(ring).kind);
+    const OpticalState light = world.bus().model(*fabric.device_of_element[ring.value]).true_light(world.loop_now());
+    const Frequency stands = std::get<RingLight>(light).resonances[fabric.index_in_device[ring.value]];
+    off.push_back(static_cast<double>(resonance_distance(filter, stands, centre_of(circuit.slot)).mhz));
+  }
+  return off;
 }
 
 }  // namespace loom

@@ -10,15 +10,28 @@
 #include "core/demand.hpp"
 #include "core/ring/calibration.hpp"
 #include "core/ring/ring_habits.hpp"
+#include "sim_backend/world/world.hpp"
 
 namespace loom {
 
 /// Up to a nanometre and 5 % in resistance beside the fabric, 2 % crosstalk, a tenth of the heat with the chip.
 RingHabits astray();
-/// A scenario without jobs on ODDL with `planes` rings a node, photodiodes behind them; `calibrated`: the fabric's figures are
-/// said to be their own.
-Scenario ring_testbed(std::uint32_t nodes, std::uint32_t group_size, std::int32_t channels, std::uint32_t planes,
-                      bool calibrated, const RingHabits& habits);
+/// ODDL with `planes` rings a node, photodiodes behind them.
+struct RingTestbed {
+  std::uint32_t nodes = 4;
+  std::uint32_t group_size = 4;
+  std::int32_t channels = 16;
+  std::uint32_t planes = 2;
+  bool calibrated = true;  ///< the fabric's figures are said to be their own
+  bool locked = false;     ///< rings are held on their light
+  RingHabits habits{};
+};
+/// A scenario without jobs on it.
+Scenario scenario_on(const RingTestbed& testbed);
+
+/// Ground truth, now: how far the ring of each circuit's drop stands from its light, MHz, either way positive. Precondition: a
+/// plan was confirmed.
+std::vector<double> rings_off_light(World& world, const Fabric& fabric);
 
 /// By which figures heaters are driven.
 enum class Believed : std::uint8_t { fabric, calibration };

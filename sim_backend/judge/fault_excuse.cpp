@@ -39,6 +39,7 @@ struct Row {
 constexpr std::array kTable{
     Row{DeviceFaultKind::detune, kBeside, kBeside, kNothing},
     Row{DeviceFaultKind::drift, kBeside, kBeside, kNothing},
+    Row{DeviceFaultKind::warm, kNothing, kBeside, kNothing},
     Row{DeviceFaultKind::mode_hop, kBeside, kNothing, kNothing},
     Row{DeviceFaultKind::dim, kWeak, kNothing, kWeak},
     Row{DeviceFaultKind::fail, kNothing, kBeside, kNothing},
@@ -77,7 +78,8 @@ std::vector<Excuse> excuses_of(const ScenarioFault& fault, const Fabric& fabric,
   const Device& device = fabric.device(fault.device);
   const FaultExcuse excuse = excuse_for(fault.kind, device.role);
   const Duration after = excuse.must_be_mended ? mend_bound : kInstant;
-  const Instant until = fault.lasts == kForever ? kNever : Instant{fault.at + fault.lasts} + after;
+  const bool stays = fault.kind == DeviceFaultKind::warm;
+  const Instant until = fault.lasts == kForever || stays ? kNever : Instant{fault.at + fault.lasts} + after;
   std::vector<Excuse> excuses;
   for (const ElementId element : device.elements) {
     excuses.push_back({element, excuse.rules, until, text_of(fault, fabric)});

@@ -90,6 +90,7 @@ target_compile_definitions(keys_lab_test PRIVATE LOOM_PROGRAM="$<TARGET_FILE:loo
   LOOM_AGENT="$<TARGET_FILE:lightloom-agent>")
 add_dependencies(keys_lab_test loom lightloomd lightloom-agent lightloom-emulate)
 loom_test(calibration_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/calibrate/calibration_world_test.cpp
+          ${CMAKE_CURRENT_LIST_DIR}/calibrate/ring_lock_world_test.cpp
           ${CMAKE_CURRENT_LIST_DIR}/calibrate/fibre_check_world_test.cpp
   LINKS loom_sim_world)
 loom_test(calibration_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/labs/calibration_lab_test.cpp

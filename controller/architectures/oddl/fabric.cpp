@@ -98,6 +98,7 @@ class OddlBuilder {
     }
     ring.cold_resonance = centre_of(plan_.slot(highest)) + kRingHeadroom;
     ring.calibrated = parameters_.calibrated;
+    ring.locked = parameters_.locked;
     return rows_.add_element("ring-" + suffix, 1, 2, kRingLoss, ring);
   }
 

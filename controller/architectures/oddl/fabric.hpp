@@ -55,6 +55,7 @@ struct OddlParameters {
   OddlReceiver receiver = OddlReceiver::ring;  ///< inside awgr: open, as each source comes on a wavelength of its own
   Db awg_isolation{3500};
   bool calibrated = true;    ///< rings are as the fabric says, by their maker; false: they are measured first
+  bool locked = false;       ///< agents hold rings on their light; needs photodiodes
   bool photodiodes = false;  ///< behind each receiver, a bank of them a node
 
   /// Sets the laser and its usual times. Of a table laser: DS-DBR modules settle within a microsecond (docs/devices.md), and

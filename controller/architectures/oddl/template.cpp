@@ -14,7 +14,7 @@
 namespace loom {
 namespace {
 
-constexpr std::array<TemplateKey, 21> kKeys{
+constexpr std::array<TemplateKey, 22> kKeys{
     {{"nodes", "how many"},
      {"group_size", "nodes that share a WSS and an AWG; a divisor of nodes"},
      {"planes", "transmitters and receivers a node"},
@@ -27,6 +27,7 @@ constexpr std::array<TemplateKey, 21> kKeys{
      {"inside", "combiner: what joins the nodes of a group; awgr: a cyclic router with one uplink"},
      {"receiver", "ring: a drop filter that is tuned; open: every order of the AWG is received"},
      {"calibrated", "rings are as the fabric says, by their maker; false: they are measured before light relies on them"},
+     {"locked", "rings are held on their light by their agents; needs photodiodes"},
      {"photodiodes", "behind each receiver, a bank of them a node, so that its light is measured"},
      {"awg_isolation", "between an AWG's channels, dB"},
      {"laser", "itla_laser: OIF-ITLA-MSA, milliseconds; table_laser: an index into its own table, microseconds"},
@@ -38,6 +39,9 @@ constexpr std::array<TemplateKey, 21> kKeys{
      kAcquisitionKey}};
 
 void check_oddl(YamlMap& map, const OddlParameters& oddl) {
+  if (oddl.locked && (oddl.receiver != OddlReceiver::ring || !oddl.photodiodes)) {
+    map.error("locked", "locked: true; expected receiver: ring and photodiodes: true, by which rings are held");
+  }
   if (oddl.nodes % oddl.group_size != 0) {
     map.error("group_size",
               format_text("group_size: {} does not divide nodes = {}; expected a divisor", oddl.group_size, oddl.nodes));
@@ -81,6 +85,7 @@ OddlParameters read_parameters(YamlMap& map) {
   const std::size_t usual = oddl.inside == OddlInside::awgr ? 1 : 0;
   oddl.receiver = static_cast<OddlReceiver>(map.word("receiver", words_of<OddlReceiver, 2>(), usual).value_or(usual));
   oddl.calibrated = map.flag("calibrated", oddl.calibrated);
+  oddl.locked = map.flag("locked", oddl.locked);
   oddl.photodiodes = map.flag("photodiodes", oddl.photodiodes);
   oddl.awg_isolation = map.ratio("awg_isolation", {Db{1'000}, Db{8'000}}, oddl.awg_isolation);
   check_signal_width(map, oddl.signal_width, plan);

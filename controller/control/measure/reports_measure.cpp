@@ -45,15 +45,27 @@ Dbm strongest_at(const MonitorObservation& monitor, std::size_t channel) {
   return power;
 }
 
+void add_lock(const Observation* bank, RingReport& row) {
+  const auto* seen = bank == nullptr ? nullptr : std::get_if<FilterObservation>(&bank->reading);
+  for (const RingLock& lock : seen == nullptr ? std::vector<RingLock>{} : seen->locks) {
+    if (lock.channel == row.channel) {
+      row.lock = to_string(lock.state);
+      row.trim = lock.trim;
+    }
+  }
+}
+
 void add_headroom(const Fabric& fabric, const Intent& intent, const DevicePlan* plan, RingReport& row) {
+  const auto& ring = std::get<RingFilter>(fabric.element(row.ring).kind);
   const BankCalibration* bank = calibration_of(intent, row.bank);
-  const RingLaw* law = bank == nullptr ? nullptr : law_of(*bank, row.channel);
-  if (law == nullptr || plan == nullptr) {
+  const RingLaw* measured = bank == nullptr ? nullptr : law_of(*bank, row.channel);
+  if ((measured == nullptr && !ring.calibrated) || plan == nullptr) {
     return;
   }
   const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(plan->timeline.front().setpoint), row.channel);
   if (wanted != nullptr) {
-    const Headroom left = headroom_of(*law, std::get<RingFilter>(fabric.element(row.ring).kind), wanted->resonance);
+    const RingLaw law = measured != nullptr ? *measured : nominal_law(ring, row.channel, row.channels);
+    const Headroom left = headroom_of(law, ring, wanted->resonance, row.trim);
     row.warmer_millikelvin = static_cast<std::uint32_t>(std::max(0.0, left.warmer_kelvin * 1e3));
     row.cooler_millikelvin = static_cast<std::uint32_t>(std::max(0.0, left.cooler_kelvin * 1e3));
   }
@@ -152,6 +164,7 @@ ReportPage<RingReport> Reports::ring_rows(const Query& query) const {
         RingReport row = ring_ways(fabric, ring, busy);
         const auto module = modules.find(row.receiver);
         row.monitor = row.monitor || module == modules.end() ? row.monitor : std::optional(module->second);
+        add_lock(from_.sessions.observed(bank.id), row);
         add_headroom(fabric, from_.desired.intent(),
                      from_.confirmed.exists() ? from_.confirmed.desired_of(fabric, bank.id) : nullptr, row);
         return row;

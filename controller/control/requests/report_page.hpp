@@ -19,7 +19,7 @@ inline std::size_t bytes_of(const Observation& seen) {
   } else if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading)) {
     bytes += 16 * (ocs->connects.size() + ocs->occupied.size() + ocs->powers.size());
   } else if (const auto* heater = std::get_if<FilterObservation>(&seen.reading)) {
-    bytes += 8 * heater->millivolts.size();
+    bytes += 8 * heater->millivolts.size() + 16 * heater->locks.size();
   } else if (const auto* monitor = std::get_if<MonitorObservation>(&seen.reading)) {
     bytes += 24 * monitor->lights.size();
   }

@@ -225,8 +225,8 @@ LightFinding LightJudge::judge_reading(const Hop& hop, const DevicePlan& plan, c
   }
   if (const auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
     const std::size_t channel = paths_.fabric().index_in_device[hop.element.value];
-    const std::int32_t millivolts = channel < bank->millivolts.size() ? bank->millivolts[channel] : 0;
-    return judge_ring(std::get<RingFilter>(element.kind), ring_wanted(plan, channel), hop, millivolts, circuit_.slot,
+    const auto& ring = std::get<RingFilter>(element.kind);
+    return judge_ring(ring, ring_wanted(plan, channel), hop, set_millivolts(ring, *bank, channel), circuit_.slot,
                       readings_.limits);
   }
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&seen.reading)) {

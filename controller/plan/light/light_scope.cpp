@@ -326,9 +326,9 @@ std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const 
     }
     FilterSetpoint heater;
     for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
-      if (bank->millivolts[channel] > kHeaterOffMillivolts) {
-        const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
-        heater.rings.push_back({static_cast<std::uint16_t>(channel), resonance_at(ring, bank->millivolts[channel])});
+      const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
+      if (const std::int32_t set = set_millivolts(ring, *bank, channel); set > kHeaterOffMillivolts) {
+        heater.rings.push_back({static_cast<std::uint16_t>(channel), resonance_at(ring, set)});
       }
     }
     return heater;

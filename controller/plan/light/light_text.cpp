@@ -42,7 +42,7 @@ std::string text_of_laser(LightCause cause, const TransmitterObservation& seen, 
 /// `wanted`: null where the plan does not heat it.
 std::string text_of_ring(LightCause cause, const RingFilter& ring, const RingResonance* wanted, const FilterObservation& bank,
                          std::size_t channel, FrequencySlot slot, const ReconcileLimits& limits) {
-  const std::int32_t millivolts = channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
+  const std::int32_t millivolts = set_millivolts(ring, bank, channel);
   if (wanted != nullptr && wanted->drive && cause != LightCause::ring_in_the_way) {
     return format_text("reads {} mV, which is {} off the {} mV that its calibration gives it for {}, limit {}", millivolts,
                        in_gigahertz(off_its_place(ring, *wanted, millivolts).mhz), *wanted->drive, to_string(wanted->resonance),

@@ -59,16 +59,6 @@ Drift drift_of_connects(const std::vector<CrossConnect>& wanted, const CircuitSw
   return std::ranges::all_of(wanted, [&](CrossConnect row) { return is_connected(seen, row); }) ? Drift::none : Drift::missing;
 }
 
-std::int32_t millivolts_of(const FilterObservation& bank, std::size_t channel) {
-  return channel < bank.millivolts.size() ? bank.millivolts[channel] : 0;
-}
-
-const RingResonance* ring_of(const FilterSetpoint& wanted, std::size_t channel) {
-  const auto ring = std::find_if(wanted.rings.begin(), wanted.rings.end(),
-                                 [&](const RingResonance& candidate) { return candidate.channel == channel; });
-  return ring == wanted.rings.end() ? nullptr : &*ring;
-}
-
 Drift drift_of_ring(const RingFilter& ring, const RingResonance* wanted, std::int32_t millivolts,
                     const ReconcileLimits& limits) {
   const bool is_off = millivolts <= kHeaterOffMillivolts;
@@ -86,9 +76,8 @@ Drift drift_of_bank(const Fabric& fabric, const Device& device, const FilterSetp
                     const ReconcileLimits& limits) {
   Drift drift = Drift::none;
   for (std::size_t channel = 0; channel < device.elements.size(); ++channel) {
-    const std::int32_t millivolts = millivolts_of(seen, channel);
     const auto& ring = std::get<RingFilter>(fabric.element(device.elements[channel]).kind);
-    const Drift found = drift_of_ring(ring, ring_of(wanted, channel), millivolts, limits);
+    const Drift found = drift_of_ring(ring, wanted_of(wanted, channel), set_millivolts(ring, seen, channel), limits);
     if (found == Drift::foreign) {
       return found;
     }

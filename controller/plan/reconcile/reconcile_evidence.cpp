@@ -64,7 +64,7 @@ std::string describe_bank(const Fabric& fabric, const Device& device, const Filt
       }
       continue;
     }
-    const Frequency found = resonance_at(ring, seen.millivolts[channel]);
+    const Frequency found = resonance_at(ring, set_millivolts(ring, seen, channel));
     const Frequency target = asked == wanted.rings.end() ? ring.cold_resonance : stand_of(ring, *asked);
     const std::int64_t limit = ring.fwhm.mhz / limits.ring_width_parts;
     if (magnitude(found - target).mhz <= limit || count++ > 0) {

@@ -61,7 +61,7 @@ std::string troubles(const SurveyClient& client) {
 }  // namespace
 
 TEST_CASE("rings that are off their fabric are found by light and their job is lit") {
-  const Scenario scenario = with_job(ring_testbed(4, 4, 16, 2, false, astray()), 4, seconds{120});
+  const Scenario scenario = with_job(scenario_on({.calibrated = false, .habits = astray()}), 4, seconds{120});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{5}});
@@ -89,7 +89,8 @@ TEST_CASE("rings that are off their fabric are found by light and their job is l
 }
 
 TEST_CASE("five hundred rings are found side by side") {
-  const Scenario scenario = ring_testbed(64, 16, 32, 8, false, astray());
+  const Scenario scenario =
+      scenario_on({.nodes = 64, .group_size = 16, .channels = 32, .planes = 8, .calibrated = false, .habits = astray()});
   World world(scenario, {}, {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{10}});
@@ -107,7 +108,7 @@ TEST_CASE("five hundred rings are found side by side") {
 }
 
 TEST_CASE("rings that nobody has measured carry no light that is called lit, not even before they were read") {
-  const Scenario scenario = with_job(ring_testbed(4, 4, 16, 2, false, astray()), 4, seconds{5});
+  const Scenario scenario = with_job(scenario_on({.calibrated = false, .habits = astray()}), 4, seconds{5});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   std::size_t circuits = 0;
@@ -121,7 +122,7 @@ TEST_CASE("rings that nobody has measured carry no light that is called lit, not
 }
 
 TEST_CASE("where the fabric is believed and wrong its light is not called lit because monitors see none") {
-  const Scenario scenario = with_job(ring_testbed(4, 4, 16, 2, true, astray()), 4, seconds{5});
+  const Scenario scenario = with_job(scenario_on({.habits = astray()}), 4, seconds{5});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{15}});
@@ -139,7 +140,7 @@ TEST_CASE("where the fabric is believed and wrong its light is not called lit be
 
 TEST_CASE("a bank beside running light is measured without touching it") {
   // Node 4 and the nodes after it are in the other group.
-  const Scenario scenario = with_job(ring_testbed(8, 4, 16, 2, true, {}), 4, seconds{2});
+  const Scenario scenario = with_job(scenario_on({.nodes = 8}), 4, seconds{2});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{10}});
@@ -172,7 +173,7 @@ TEST_CASE("a bank beside running light is measured without touching it") {
 }
 
 TEST_CASE("a bank that carries light is not measured and says what it carries") {
-  const Scenario scenario = with_job(ring_testbed(4, 4, 16, 1, true, {}), 4, seconds{2});
+  const Scenario scenario = with_job(scenario_on({.planes = 1}), 4, seconds{2});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{10}});

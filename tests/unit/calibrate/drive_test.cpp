@@ -4,6 +4,7 @@
 
 #include "core/demand.hpp"
 #include "core/ring/calibration.hpp"
+#include "core/ring/ring.hpp"
 
 using namespace loom;
 
@@ -72,9 +73,30 @@ TEST_CASE("what a heater cannot do is refused with both numbers") {
 TEST_CASE("headroom is the heat that is left in kelvin") {
   const RingLaw ring = law(0, 193'600'000, {30'000'000});
   RingFilter filter;
-  const Headroom left = headroom_of(ring, filter, {193'100'000});
+  const Headroom left = headroom_of(ring, filter, {193'100'000}, FrequencyOffset{0});
   CHECK(left.warmer_kelvin == Approx(500'000 / kRingMhzPerKelvin));
   CHECK(left.cooler_kelvin == Approx((3'000'000 - 500'000) / kRingMhzPerKelvin));
+  const Headroom trimmed = headroom_of(ring, filter, {193'100'000}, FrequencyOffset{100'000});
+  CHECK(trimmed.warmer_kelvin == Approx(400'000 / kRingMhzPerKelvin));
+  CHECK(trimmed.cooler_kelvin == Approx((3'000'000 - 400'000) / kRingMhzPerKelvin));
+}
+
+TEST_CASE("a trim is taken off what is read, and off nothing else") {
+  const RingFilter ring = rings(1).front();
+  const RingResonance wanted{1, {193'100'000}};
+  const std::int32_t set = drive_of(ring, wanted);
+  CHECK(resonance_at(ring, set).mhz == Approx(193'100'000).margin(100));
+  for (const std::int64_t mhz : {-300'000, -5'000, 5'000, 300'000}) {
+    FilterObservation bank{{set, trimmed(ring, set, {mhz}), set}, {{1, LockState::locked, {mhz}}}};
+    CHECK(resonance_at(ring, bank.millivolts[1]).mhz == Approx(193'100'000 + mhz).margin(200));
+    CHECK(std::abs(set_millivolts(ring, bank, 1) - set) <= 2);
+    CHECK(set_millivolts(ring, bank, 0) == set);
+    CHECK(set_millivolts(ring, bank, 3) == 0);
+    bank.locks.clear();
+    CHECK(std::abs(set_millivolts(ring, bank, 1) - set) > 2);
+  }
+  CHECK(trimmed(ring, set, {9'000'000}) == 0);
+  CHECK(trimmed(ring, set, {-9'000'000}) == 10'000);
 }
 
 TEST_CASE("the last version of a device is in force unless it is forgotten") {

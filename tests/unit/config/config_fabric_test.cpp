@@ -5,6 +5,7 @@
 #include "controller/architectures/oddl/fabric.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/fabric_file.hpp"
+#include "core/ring/drop_monitor.hpp"
 
 namespace loom {
 namespace {
@@ -53,6 +54,33 @@ TEST_CASE("the_written_defaults_are_the_template_defaults") {
     }
   }
   CHECK(written.value->fibre_out.size() == made.elements.size());
+}
+
+TEST_CASE("rings are locked where a monitor of their node sees their drop, and nowhere else") {
+  const auto locked = read(oddl("nodes: 8, group_size: 4, channels: 8, planes: 2, photodiodes: true, locked: true"));
+  REQUIRE(locked);
+  std::size_t rings = 0;
+  for (const Element& element : locked.value->elements) {
+    const auto* ring = std::get_if<RingFilter>(&element.kind);
+    if (ring != nullptr) {
+      REQUIRE(ring->locked);
+      const auto monitor = drop_monitor_of(*locked.value, element.id);
+      REQUIRE(monitor);
+      const Device& device = locked.value->device(monitor->device);
+      CHECK(device.agent == locked.value->device(*locked.value->device_of_element[element.id.value]).agent);
+      CHECK(monitor->channel == rings % 2);
+      ++rings;
+    }
+  }
+  CHECK(rings == 16);
+  CHECK_THAT(errors_of(oddl("nodes: 8, group_size: 4, channels: 8, locked: true")),
+             Catch::Contains("expected receiver: ring and photodiodes: true"));
+  OddlParameters parameters;
+  parameters.locked = true;
+  const std::vector<std::string> faults = check_locked_rings(make_oddl(parameters));
+  REQUIRE(faults.size() == 1'024);
+  CHECK_THAT(faults.front(),
+             Catch::Contains("ring-0: locked, but node 0, whose agent heats it, has no monitor behind its drop"));
 }
 
 TEST_CASE("variants_of_oddl_are_read_and_what_cannot_be_is_refused") {

@@ -116,6 +116,8 @@ RingReport ring_report(Random& random) {
     out.warmer_millikelvin = small(random);
     out.cooler_millikelvin = small(random);
   }
+  out.lock = text(random);
+  out.trim = {random.between(-limits::kFrequencyMhz, limits::kFrequencyMhz)};
   return out;
 }
 

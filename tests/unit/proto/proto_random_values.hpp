@@ -118,6 +118,7 @@ inline Setpoint setpoint(Random& random, std::int64_t kind) {
       if (random.coin()) {
         heater.rings.back().drive = random.number<std::int32_t>(0, limits::kMillivolts);
       }
+      heater.rings.back().locked = random.coin();
     }
     return heater;
   }
@@ -457,9 +458,15 @@ inline Reading reading(Random& random) {
       }
       return laser;
     }
-    case 2:
-      return FilterObservation{
+    case 2: {
+      FilterObservation bank{
           some<std::int32_t>(random, [&] { return random.number<std::int32_t>(-limits::kMillivolts, limits::kMillivolts); })};
+      for (const auto channel : ascending<std::uint16_t>(random, limits::kRingsPerBank)) {
+        bank.locks.push_back(
+            {channel, random.any(LockState::at_limit), {random.between(-limits::kFrequencyMhz, limits::kFrequencyMhz)}});
+      }
+      return bank;
+    }
     case 3: {
       WavelengthSwitchObservation wss{some<WssRoute>(random, [&] { return route(random); })};
       wss.settled = random.coin();

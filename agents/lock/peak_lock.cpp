@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// With x the distance to the top, h the half width and d the dither: (above - below) / (above + below) = -2 x d / (h^2 + x^2 +
+// d^2), which two x solve; and 1 / power is 1 + (x / h)^2 of its least, whose second difference is 2 (d / h)^2 everywhere.
+#include "agents/lock/peak_lock.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace loom {
+namespace {
+
+constexpr double kDitherParts = 10;  ///< of the full width: 0.2 dB less light while it is looked at
+constexpr double kLockedParts = 8;   ///< likewise: what a ring may be off anyway (core/ring/ring.hpp)
+constexpr double kGain = 0.8;        ///< of what was found; the rest is noise's share
+constexpr double kNearMost = 2.5;    ///< times less light than at the top: a little more than at half its width
+constexpr double kFarthest = 100;    ///< half widths that anybody would call a distance
+constexpr double kImpossible = 1.3;  ///< times the largest difference that a ring makes: noise makes no more of it
+
+}  // namespace
+
+std::optional<double> offset_from_peak(double difference, double half_width, double dither, bool is_near) {
+  const double reach = std::hypot(half_width, dither);
+  const double most = dither / reach;
+  if (std::abs(difference) > kImpossible * most) {
+    return std::nullopt;
+  }
+  if (std::abs(difference) >= most) {
+    return difference > 0 ? -reach : reach;
+  }
+  const double root = std::sqrt(dither * dither - difference * difference * reach * reach);
+  return is_near ? -difference * reach * reach / (dither + root) : -(dither + root) / difference;
+}
+
+namespace {
+
+/// Within half a width of the top, as far as noise lets it be told.
+bool is_near_top(double below, double middle, double above, double half_width, double dither) {
+  const double second = 1 / below + 1 / above - 2 / middle;
+  const double least = second * half_width * half_width / (2 * dither * dither);  ///< 1 / power at the top
+  return least * kNearMost >= 1 / middle;
+}
+
+}  // namespace
+
+PeakLock::PeakLock(FrequencyOffset fwhm)
+    : half_width_(static_cast<double>(fwhm.mhz) / 2), dither_(static_cast<double>(fwhm.mhz) / kDitherParts) {}
+
+FrequencyOffset PeakLock::within(FrequencyOffset trim) const { return std::clamp(trim, range_.lowest, range_.highest); }
+
+void PeakLock::limit(TrimRange range) {
+  range_ = range;
+  trim_ = within(trim_);
+}
+
+FrequencyOffset PeakLock::side(bool above) const {
+  return within(trim_ + FrequencyOffset{std::llround(above ? dither_ : -dither_)});
+}
+
+void PeakLock::see(std::optional<double> below, std::optional<double> middle, std::optional<double> above) {
+  const auto is_dark = [](const std::optional<double>& light) { return !light || *light <= 0; };
+  if (is_dark(below) || is_dark(middle) || is_dark(above)) {
+    state_ = LockState::no_light;
+    return;
+  }
+  // At an end of its range it can look to one side less far: what it sees there is of that place.
+  const double centre = static_cast<double>(side(true).mhz + side(false).mhz) / 2;
+  const double dither = static_cast<double>(side(true).mhz - side(false).mhz) / 2;
+  const bool is_even = std::abs(centre - static_cast<double>(trim_.mhz)) < 1;
+  const bool is_near = !is_even || is_near_top(*below, *middle, *above, half_width_, dither);
+  const double difference = (*above - *below) / (*above + *below);
+  const auto found = dither > 0 ? offset_from_peak(difference, half_width_, dither, is_near) : std::nullopt;
+  if (!found) {
+    state_ = LockState::no_light;
+    return;
+  }
+  const double off = *found + static_cast<double>(trim_.mhz) - centre;
+  off_ = FrequencyOffset{std::llround(std::clamp(off, -kFarthest * half_width_, kFarthest * half_width_))};
+  const FrequencyOffset wanted{trim_.mhz - std::llround(kGain * std::clamp(off, -half_width_, half_width_))};
+  trim_ = within(wanted);
+  state_ = is_near && std::abs(off) <= 2 * half_width_ / kLockedParts ? LockState::locked
+           : trim_ != wanted                                          ? LockState::at_limit
+                                                                      : LockState::seeking;
+}
+
+void PeakLock::forget() {
+  trim_ = FrequencyOffset{0};
+  off_ = FrequencyOffset{0};
+  state_ = LockState::waiting;
+}
+
+}  // namespace loom

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// PeakLock: the control law that keeps one ring on its light. It looks where the ring stands and a little to either side. By
+// how much the sides differ is the distance to a Lorentzian's top, whatever the light's power; that they lie below the middle
+// says that the top is near. Pure: no clock, no device.
+#pragma once
+
+#include <optional>
+
+#include "core/observation.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+/// How far a ring may be moved from where its setpoint puts it.
+struct TrimRange {
+  FrequencyOffset lowest{0};
+  FrequencyOffset highest{0};
+};
+
+class PeakLock {
+ public:
+  /// `fwhm`: of the ring, above 0.
+  explicit PeakLock(FrequencyOffset fwhm);
+
+  /// Of the ring's setpoint, which may have changed since.
+  void limit(TrimRange range);
+  /// Where it should stand.
+  FrequencyOffset trim() const { return trim_; }
+  /// Where it is looked at: below and above.
+  FrequencyOffset side(bool above) const;
+  /// What was seen below, at trim() and above, in any linear unit; nothing, or not above 0: no light.
+  void see(std::optional<double> below, std::optional<double> middle, std::optional<double> above);
+  /// The ring was set by somebody else.
+  void forget();
+
+  LockState state() const { return state_; }
+  /// By the last look.
+  FrequencyOffset off() const { return off_; }
+
+ private:
+  FrequencyOffset within(FrequencyOffset trim) const;
+
+  double half_width_;  ///< MHz
+  double dither_;      ///< MHz
+  TrimRange range_;
+  FrequencyOffset trim_{0};
+  FrequencyOffset off_{0};
+  LockState state_ = LockState::waiting;
+};
+
+/// How far a ring stands above its light, MHz, by how much more of it drops `dither` above than below: (above - below) /
+/// (above + below). Lorentzian of this half width, which gives the same difference near its top and once more further out.
+/// Nothing: no ring gives such a difference, so the light itself changed between the two looks.
+std::optional<double> offset_from_peak(double difference, double half_width, double dither, bool is_near);
+
+}  // namespace loom

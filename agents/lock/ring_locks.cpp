@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// One look: read, all rings down, read, all rings up, read, and each to its place.
+#include "agents/lock/ring_locks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/ring/drop_monitor.hpp"
+#include "core/ring/ring.hpp"
+
+namespace loom {
+namespace {
+
+constexpr Dbm kBrightest{3'000};  ///< a monitor that says more does not know how much it is
+
+std::optional<double> milliwatts_of(const DeviceUnit& monitor, std::uint16_t channel, Instant since) {
+  const Observation seen = monitor.driver->observe();
+  const auto* reading = std::get_if<MonitorObservation>(&seen.reading);
+  if (reading == nullptr || seen.read_at < since) {
+    return std::nullopt;
+  }
+  double sum = 0;
+  for (const LightReading& light : reading->lights) {
+    if (light.channel == channel && light.power >= kBrightest) {
+      return std::nullopt;
+    }
+    sum += light.channel == channel && light.power > kNoLight ? std::pow(10.0, light.power.centi / 1000.0) : 0;
+  }
+  return sum;
+}
+
+/// Between its heater off and its ceiling.
+TrimRange range_of(const RingFilter& ring, const RingResonance& wanted) {
+  const double volts = drive_of(ring, wanted) * 1e-3;
+  const double mhz_per_square_volt = 1e3 * ring.mhz_per_milliwatt / ring.heater_ohm;
+  const double up = volts * volts * mhz_per_square_volt;
+  const double down = ring.heater_volt_max * ring.heater_volt_max * mhz_per_square_volt - up;
+  return {FrequencyOffset{-std::llround(std::max(down, 0.0))}, FrequencyOffset{std::llround(up)}};
+}
+
+}  // namespace
+
+RingLocks::Phase RingLocks::next_of(Phase seen) {
+  return seen == Phase::seeing_middle ? Phase::to_below : seen == Phase::seeing_below ? Phase::to_above : Phase::to_place;
+}
+
+RingLocks::RingLocks(DeviceUnits& units, Duration interval) : units_(units), interval_(interval) { build(); }
+
+void RingLocks::build() {
+  const Fabric& fabric = units_.fabric();
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const Device& device = *units_[i].device;
+    Bank bank;
+    bank.unit = i;
+    for (std::size_t channel = 0; device.role == DeviceRole::filter && channel < device.elements.size(); ++channel) {
+      const auto* ring = std::get_if<RingFilter>(&fabric.element(device.elements[channel]).kind);
+      const auto eye = ring != nullptr && ring->locked ? drop_monitor_of(fabric, device.elements[channel]) : std::nullopt;
+      const auto monitor = eye ? units_.index_of(eye->device) : std::nullopt;
+      if (monitor) {
+        bank.rings.push_back({static_cast<std::uint16_t>(channel), *monitor, eye->channel, 0, 1, PeakLock(ring->fwhm)});
+      }
+    }
+    for (Ring& ring : bank.rings) {
+      const auto shares = [&](const Ring& other) { return other.monitor == ring.monitor && other.light == ring.light; };
+      ring.turns = static_cast<std::uint32_t>(std::ranges::count_if(bank.rings, shares));
+      ring.turn = static_cast<std::uint32_t>(std::count_if(bank.rings.data(), &ring, shares));
+      if (std::ranges::find(bank.monitors, ring.monitor) == bank.monitors.end()) {
+        bank.monitors.push_back(ring.monitor);
+      }
+    }
+    if (!bank.rings.empty()) {
+      banks_.push_back(std::move(bank));
+    }
+  }
+}
+
+/// What its setpoint says of its rings now.
+void RingLocks::take_up(const DeviceUnit& unit, Bank& bank) const {
+  const auto& setpoint = std::get<FilterSetpoint>(*unit.commanded);
+  for (Ring& ring : bank.rings) {
+    const RingResonance* wanted = wanted_of(setpoint, ring.channel);
+    ring.is_locked = wanted != nullptr && wanted->locked;
+    if (ring.is_locked) {
+      const ElementId element = unit.device->elements[ring.channel];
+      ring.lock.limit(range_of(std::get<RingFilter>(units_.fabric().element(element).kind), *wanted));
+    } else if (wanted != nullptr) {
+      ring.lock.forget();  // it is being measured, or set by hand: where it was held says nothing of where it is put
+    }
+  }
+}
+
+bool RingLocks::may_look(const DeviceUnit& unit, const Bank& bank) const {
+  return unit.claim.owner() == Activity::none && unit.progress == Progress::proven && unit.commanded &&
+         std::ranges::any_of(bank.rings, &Ring::is_locked);
+}
+
+void RingLocks::advance(StepContext context) {
+  if (banks_.empty()) {
+    return;
+  }
+  for (Bank& bank : banks_) {
+    const DeviceUnit& unit = units_[bank.unit];
+    if (bank.phase != Phase::rest) {
+      go_on(context, bank);
+    } else if (context.now >= bank.next && unit.commanded) {
+      take_up(unit, bank);
+      if (may_look(unit, bank)) {
+        begin(context, bank);
+      }
+    }
+  }
+  if (!next_.is_set() || next_.passed(context.now)) {
+    next_.set(context, later(context.now, interval_));
+  }
+}
+
+void RingLocks::begin(StepContext context, Bank& bank) {
+  const bool has_all = units_.take(bank.unit, Activity::lock) &&
+                       std::ranges::all_of(bank.monitors, [&](std::size_t unit) { return units_.take(unit, Activity::lock); });
+  if (!has_all) {
+    return end(context, bank);
+  }
+  bank.still_since = context.now;
+  bank.phase = Phase::seeing_middle;
+  go_on(context, bank);
+}
+
+void RingLocks::move(StepContext context, Bank& bank, Phase phase) {
+  std::vector<RingLock> locks;
+  for (const Ring& ring : bank.rings) {
+    if (ring.is_locked || ring.lock.trim().mhz != 0) {
+      const bool aside = phase != Phase::to_place && is_looked_at(bank, ring);
+      locks.push_back({ring.channel, ring.lock.state(), aside ? ring.lock.side(phase == Phase::to_above) : ring.lock.trim()});
+    }
+  }
+  bank.phase = phase;
+  units_.trim(context, bank.unit, std::move(locks));
+}
+
+void RingLocks::go_on(StepContext context, Bank& bank) {
+  const DeviceUnit& unit = units_[bank.unit];
+  if (unit.claim.owner() != Activity::lock || unit.progress == Progress::failed) {
+    return end(context, bank);  // somebody above took it, or its driver gave up
+  }
+  if (unit.progress != Progress::proven) {
+    return;
+  }
+  switch (bank.phase) {
+    case Phase::rest:
+      return;
+    case Phase::to_below:
+    case Phase::to_above:
+      bank.still_since = context.now;
+      bank.phase = bank.phase == Phase::to_below ? Phase::seeing_below : Phase::seeing_above;
+      [[fallthrough]];
+    case Phase::seeing_middle:
+    case Phase::seeing_below:
+    case Phase::seeing_above:
+      if (see(context, bank)) {
+        move(context, bank, next_of(bank.phase));
+      }
+      return;
+    case Phase::to_place:
+      return end(context, bank);
+  }
+}
+
+/// True once every monitor was read since the rings stand still. With the last look the law has found their places.
+bool RingLocks::see(StepContext context, Bank& bank) {
+  for (const std::size_t monitor : bank.monitors) {
+    if (!units_[monitor].polling && units_[monitor].polled_at < bank.still_since) {
+      units_.poll(context, monitor);
+    }
+  }
+  const auto is_read = [&](std::size_t monitor) {
+    return !units_[monitor].polling && units_[monitor].polled_at >= bank.still_since;
+  };
+  if (!std::ranges::all_of(bank.monitors, is_read)) {
+    return false;
+  }
+  for (Ring& ring : bank.rings) {
+    auto& light = bank.phase == Phase::seeing_middle  ? ring.middle
+                  : bank.phase == Phase::seeing_below ? ring.below
+                                                      : ring.above;
+    light = milliwatts_of(units_[ring.monitor], ring.light, bank.still_since);
+    if (bank.phase == Phase::seeing_above && is_looked_at(bank, ring)) {
+      ring.lock.see(ring.below, ring.middle, ring.above);
+    }
+  }
+  return true;
+}
+
+void RingLocks::end(StepContext context, Bank& bank) {
+  for (const std::size_t monitor : bank.monitors) {
+    units_.release(monitor, Activity::lock);
+  }
+  units_.release(bank.unit, Activity::lock);
+  bank.phase = Phase::rest;
+  ++bank.round;
+  bank.next = later(context.now, interval_);
+}
+
+}  // namespace loom

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings that are held on their light while their chip's temperature changes. The judge is ground truth: where simulated rings
+// really stand, and the light that comes to receivers.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "core/ring/calibration.hpp"
+#include "sim_backend/experiments/ring_truth.hpp"
+#include "sim_backend/experiments/survey_client.hpp"
+#include "sim_backend/simulation.hpp"
+
+using namespace loom;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+Scenario with_job(Scenario scenario) {
+  JobSubmission job;
+  job.name = "ring";
+  job.workload = "vgg19";
+  job.nodes = 4;
+  job.at = seconds{2};
+  scenario.jobs = {job};
+  return scenario;
+}
+
+/// From now on all chips warm (or cool) by so many kelvin within `lasts`.
+void warm(World& world, const Fabric& fabric, double kelvin, Duration lasts) {
+  for (const Device& device : fabric.devices) {
+    if (device.role == DeviceRole::filter) {
+      ScenarioFault fault;
+      fault.at = world.loop_now().time_since_epoch();
+      fault.device = device.id;
+      fault.kind = DeviceFaultKind::warm;
+      fault.offset = FrequencyOffset{std::llround(-kelvin * kRingMhzPerKelvin)};
+      fault.lasts = lasts;
+      world.begin_fault(fault);
+    }
+  }
+}
+
+double worst_of(const std::vector<double>& values) { return *std::ranges::max_element(values); }
+
+std::vector<RingReport> rings_of(World& world) {
+  const OperatorReply reply = world.controller().answer(Query{Noun::rings, {}});
+  return std::get<std::vector<RingReport>>(reply.rows);
+}
+
+struct Seen {
+  double worst = 0;             ///< MHz that a lit ring stood beside its light
+  std::size_t least_lit = ~0U;  ///< circuits
+};
+
+Seen watch(World& world, const Fabric& fabric, Instant until) {
+  Seen seen;
+  while (world.loop_now() < until) {
+    world.run_until(world.loop_now() + milliseconds{100});
+    seen.worst = std::max(seen.worst, worst_of(rings_off_light(world, fabric)));
+    seen.least_lit = std::min(seen.least_lit, world.light().reached().size());
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("a chip that warms by ten kelvin in a minute loses no channel of rings that are held, and cooling none either") {
+  const double kelvin = GENERATE(10.0, -10.0);
+  const Scenario scenario = with_job(scenario_on({.locked = true, .habits = {.crosstalk = 0.02, .substrate = 0.1}}));
+  World world(scenario, std::move(*script_of(scenario)), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{6}});
+  const std::size_t circuits = world.controller().confirmed_plan()->plan.circuits.size();
+  REQUIRE(circuits > 0);
+  warm(world, *scenario.fabric, kelvin, seconds{60});
+  const Seen seen = watch(world, *scenario.fabric, Instant{seconds{70}});
+  CHECK(seen.least_lit == circuits);
+  CHECK(seen.worst < 100'000.0 / kRingWidthParts);
+  CHECK(world.confirmed() == 1);  // no repair, no alarm: it is where it should be
+  CHECK(world.alarms().empty());
+  std::size_t locked = 0;
+  for (const RingReport& ring : rings_of(world)) {
+    if (!ring.lock.empty()) {
+      ++locked;
+      CHECK(ring.lock == "locked");
+      CHECK(static_cast<double>(ring.trim.mhz) == Approx(kelvin * kRingMhzPerKelvin).margin(8'000));
+    }
+  }
+  CHECK(locked == circuits);
+  CHECK(world.unsettled().empty());
+}
+
+TEST_CASE("the same chip without lock loses its channels") {
+  const Scenario scenario = with_job(scenario_on({}));
+  World world(scenario, std::move(*script_of(scenario)), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{6}});
+  warm(world, *scenario.fabric, 10, seconds{60});
+  const Seen seen = watch(world, *scenario.fabric, Instant{seconds{70}});
+  CHECK(seen.worst > 100'000);
+  CHECK(seen.least_lit == 0);
+}
+
+TEST_CASE("rings that are held are let go while they are measured, and held again with what was measured") {
+  Scenario scenario = with_job(scenario_on({.calibrated = false, .locked = true, .habits = astray()}));
+  scenario.jobs.front().at = seconds{60};
+  World world(scenario, std::move(*script_of(scenario)), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{5}});
+  SurveyClient client(world, SurveyClient::What::rings);
+  client.run(Instant{seconds{50}});
+  REQUIRE(client.trouble().empty());
+  CHECK(client.campaign().troubles().empty());
+  world.run_until(Instant{seconds{65}});
+  warm(world, *scenario.fabric, 3, seconds{10});
+  const Seen first = watch(world, *scenario.fabric, Instant{seconds{80}});
+  CHECK(first.worst < 100'000.0 / kRingWidthParts);
+  for (const RingReport& ring : rings_of(world)) {
+    CHECK((ring.lock.empty() || ring.lock == "locked"));
+  }
+}
+
+TEST_CASE("a ring that its heater cannot bring back says that it is at its end, and by how much it may still warm") {
+  const Scenario scenario = with_job(scenario_on({.locked = true}));
+  World world(scenario, std::move(*script_of(scenario)), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{6}});
+  std::uint32_t least = ~0U;
+  for (const RingReport& ring : rings_of(world)) {
+    least = ring.warmer_millikelvin ? std::min(least, *ring.warmer_millikelvin) : least;
+  }
+  REQUIRE(least < 400'000);
+  warm(world, *scenario.fabric, least / 1e3 + 3, seconds{120});
+  world.run_until(Instant{seconds{130}});
+  const auto rings = rings_of(world);
+  const auto ended = std::ranges::find(rings, "at_limit", &RingReport::lock);
+  REQUIRE(ended != rings.end());
+  CHECK(*ended->warmer_millikelvin < 100);
+}
