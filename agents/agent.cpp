@@ -69,7 +69,7 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       interlock_(contacts_of(*options.fabric, options.node)),
       session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
       audit_({options.audit_interval, options.report_interval}, envelopes_, units_),
-      locks_(units_, options.lock_interval),
+      locks_(envelopes_, units_, options.lock_interval),
       resets_(envelopes_, units_),
       requests_here_(envelopes_, units_) {}
 

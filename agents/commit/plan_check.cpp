@@ -159,7 +159,8 @@ bool is_as_found(const DeviceUnits& units, const DeviceUnit& unit, const DeviceP
   const bool plays = unit.programme.device != nullptr && !is_static(*unit.programme.device);
   const bool at_rest = unit.progress != Progress::under_way && unit.progress != Progress::failed;
   return !device.touched && at_rest && !plays && is_static(device) &&
-         agrees(units.fabric(), unit.device->id, unit.driver->observe().reading, device.timeline.front().setpoint);
+         agrees(units.fabric(), unit.device->id, units.observe(*units.index_of(unit.device->id)).reading,
+                device.timeline.front().setpoint);
 }
 
 bool must_change(const DeviceUnits& units, const DeviceUnit& unit, const NodePlan& plan, const DevicePlan& device) {

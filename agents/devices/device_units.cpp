@@ -155,7 +155,7 @@ Setpoint DeviceUnits::told(const DeviceUnit& unit) const {
 
 void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingLock> locks) {
   DeviceUnit& unit = units_[index];
-  LOOM_ASSERT(unit.claim.owner() == Activity::lock && unit.progress == Progress::proven && unit.commanded);
+  LOOM_ASSERT(unit.claim.owner() == Activity::lock && unit.progress != Progress::under_way && unit.commanded);
   unit.locks = std::move(locks);
   unit.progress = Progress::under_way;
   unit.polling = false;

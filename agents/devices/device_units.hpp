@@ -83,7 +83,7 @@ class DeviceUnits {
   /// this side goes: a Transaction's bytes are the driver's.
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
   /// Moves rings of a bank from where its setpoint puts them, while light passes. Precondition: Activity::lock owns the lane;
-  /// the bank is proven to be as commanded; `locks` ascend and stay within what heaters can do.
+  /// the bank is at rest as commanded; `locks` ascend and stay within what heaters can do.
   void trim(StepContext context, std::size_t index, std::vector<RingLock> locks);
   /// What its driver last saw, and what its rings were moved by.
   Observation observe(std::size_t index) const;

@@ -58,6 +58,11 @@ FrequencyOffset PeakLock::side(bool above) const {
 
 void PeakLock::see(std::optional<double> below, std::optional<double> middle, std::optional<double> above) {
   const auto is_dark = [](const std::optional<double>& light) { return !light || *light <= 0; };
+  if (!is_dark(middle) && is_dark(below) != is_dark(above)) {
+    trim_ = side(is_dark(below));  // at the edge of what is seen at all: that the other side has light is enough to go there
+    state_ = LockState::seeking;
+    return;
+  }
   if (is_dark(below) || is_dark(middle) || is_dark(above)) {
     state_ = LockState::no_light;
     return;

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "agents/commit/steering.hpp"
 #include "core/ring/drop_monitor.hpp"
 #include "core/ring/ring.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -45,7 +47,10 @@ RingLocks::Phase RingLocks::next_of(Phase seen) {
   return seen == Phase::seeing_middle ? Phase::to_below : seen == Phase::seeing_below ? Phase::to_above : Phase::to_place;
 }
 
-RingLocks::RingLocks(DeviceUnits& units, Duration interval) : units_(units), interval_(interval) { build(); }
+RingLocks::RingLocks(const EnvelopeSender& envelopes, DeviceUnits& units, Duration interval)
+    : envelopes_(envelopes), units_(units), interval_(interval) {
+  build();
+}
 
 void RingLocks::build() {
   const Fabric& fabric = units_.fabric();
@@ -90,9 +95,11 @@ void RingLocks::take_up(const DeviceUnit& unit, Bank& bank) const {
   }
 }
 
+/// Nobody else has it, and it is as it was set: proven by a commit, or found so by an agent that started again.
 bool RingLocks::may_look(const DeviceUnit& unit, const Bank& bank) const {
-  return unit.claim.owner() == Activity::none && unit.progress == Progress::proven && unit.commanded &&
-         std::ranges::any_of(bank.rings, &Ring::is_locked);
+  const bool at_rest = unit.progress == Progress::proven || unit.progress == Progress::none;
+  return unit.claim.owner() == Activity::none && at_rest && std::ranges::any_of(bank.rings, &Ring::is_locked) &&
+         agrees(units_.fabric(), unit.device->id, units_.observe(bank.unit).reading, *unit.commanded);
 }
 
 void RingLocks::advance(StepContext context) {
@@ -143,7 +150,7 @@ void RingLocks::go_on(StepContext context, Bank& bank) {
   if (unit.claim.owner() != Activity::lock || unit.progress == Progress::failed) {
     return end(context, bank);  // somebody above took it, or its driver gave up
   }
-  if (unit.progress != Progress::proven) {
+  if (unit.progress == Progress::under_way) {
     return;
   }
   switch (bank.phase) {
@@ -186,9 +193,26 @@ bool RingLocks::see(StepContext context, Bank& bank) {
     light = milliwatts_of(units_[ring.monitor], ring.light, bank.still_since);
     if (bank.phase == Phase::seeing_above && is_looked_at(bank, ring)) {
       ring.lock.see(ring.below, ring.middle, ring.above);
+      warn_of_end(context, units_[bank.unit], ring);
     }
   }
   return true;
+}
+
+void RingLocks::warn_of_end(StepContext context, const DeviceUnit& unit, Ring& ring) const {
+  ring.has_warned = ring.has_warned && ring.lock.state() != LockState::locked;
+  if (ring.lock.state() != LockState::at_limit || std::exchange(ring.has_warned, true)) {
+    return;
+  }
+  const Device& device = *unit.device;
+  const bool is_off = ring.lock.trim().mhz > 0;
+  Alarm alarm{AlarmCode::drift, {}, device.id, {}, "loom ring list"};
+  alarm.evidence = format_text(
+      "device {} ({}): channel {} cannot follow its light: its heater is {}, and its place lies {} MHz "
+      "further {} (its chip has {} too far)",
+      device.id.value, device.name, ring.channel, is_off ? "off" : "at its ceiling", std::abs(ring.lock.off().mhz),
+      is_off ? "up" : "down", is_off ? "warmed" : "cooled");
+  envelopes_.warn(context, std::move(alarm));
 }
 
 void RingLocks::end(StepContext context, Bank& bank) {

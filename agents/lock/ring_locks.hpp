@@ -9,6 +9,7 @@
 
 #include "agents/commit/deadline.hpp"
 #include "agents/devices/device_units.hpp"
+#include "agents/envelope_sender.hpp"
 #include "agents/lock/peak_lock.hpp"
 
 namespace loom {
@@ -16,7 +17,7 @@ namespace loom {
 class RingLocks {
  public:
   /// `interval`: between two looks at a bank; what the bus needs for one comes on top.
-  RingLocks(DeviceUnits& units, Duration interval);
+  RingLocks(const EnvelopeSender& envelopes, DeviceUnits& units, Duration interval);
 
   void advance(StepContext context);
 
@@ -29,7 +30,8 @@ class RingLocks {
     std::uint32_t turn = 0;   ///< among the rings whose light comes to the same channel
     std::uint32_t turns = 1;
     PeakLock lock;
-    bool is_locked = false;  ///< by the bank's setpoint
+    bool is_locked = false;   ///< by the bank's setpoint
+    bool has_warned = false;  ///< since it was last on its light
     std::optional<double> middle{};
     std::optional<double> below{};
     std::optional<double> above{};
@@ -53,9 +55,11 @@ class RingLocks {
   void go_on(StepContext context, Bank& bank);
   void move(StepContext context, Bank& bank, Phase phase);
   bool see(StepContext context, Bank& bank);
+  void warn_of_end(StepContext context, const DeviceUnit& unit, Ring& ring) const;
   void end(StepContext context, Bank& bank);
   bool is_looked_at(const Bank& bank, const Ring& ring) const { return ring.is_locked && bank.round % ring.turns == ring.turn; }
 
+  const EnvelopeSender& envelopes_;
   DeviceUnits& units_;
   Duration interval_;
   std::vector<Bank> banks_;

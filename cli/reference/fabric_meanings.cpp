@@ -102,7 +102,7 @@ std::vector<ConfigSection> element_sections() {
                {"drop_loss", "of light that drops or is added, beside insertion_loss"},
                {"isolation", "how far below light on resonance the rest that takes the other way lies; 0: no rest"},
                {"calibrated", "the figures are of this very ring, by its maker; false: of its kind, and it is measured first"},
-               {"locked", "its agent locks it on its light, by a monitor of its node behind its drop"}}),
+               {"locked", "its agent keeps it on its light, by a monitor of its node behind its drop"}}),
       element("optical_circuit_switch", "one input goes to at most one output, at any frequency", true,
               {{"settle_max", "from a command to light in its new place, at most"},
                {"isolation", "how far below an input's light its rest lies at every other output; 0: no rest"}}),

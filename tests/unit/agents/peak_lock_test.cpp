@@ -91,14 +91,27 @@ TEST_CASE("light that comes, goes or doubles between two looks moves no ring") {
   Bench bench = bench_at(3'000);
   bench.look();
   const FrequencyOffset before = bench.lock.trim();
-  bench.lock.see(0.1, 0.1, std::nullopt);
+  bench.lock.see(0.1, std::nullopt, 0.1);
   CHECK(bench.lock.state() == LockState::no_light);
-  bench.lock.see(0.0, 0.1, 0.1);
+  bench.lock.see(0.0, 0.1, 0.0);
   CHECK(bench.lock.state() == LockState::no_light);
   bench.lock.see(0.05, 0.1, 0.1);
   CHECK(bench.lock.state() == LockState::no_light);
   CHECK(bench.lock.trim() == before);
   bench.look();
+  CHECK(bench.lock.state() == LockState::locked);
+}
+
+TEST_CASE("at the edge of what a monitor sees a ring goes to the side that has light") {
+  Bench bench = bench_at(-44'000);
+  const auto seen = [&](FrequencyOffset trim) {
+    return std::abs(bench.off(trim)) < kHalf ? std::optional(bench.seen(trim)) : std::nullopt;
+  };
+  for (int look = 0; look < 6; ++look) {
+    const PeakLock& lock = bench.lock;
+    bench.lock.see(seen(lock.side(false)), seen(lock.trim()), seen(lock.side(true)));
+    CHECK(bench.lock.state() != LockState::no_light);
+  }
   CHECK(bench.lock.state() == LockState::locked);
 }
 
