@@ -83,16 +83,16 @@ def square_volts(law, channel, light_ghz, range_ghz, most, others=None):
     shifts = law["shift_ghz_per_square_volt"]
     cold = law["cold_resonance_thz"] * 1000 - sum(shifts[other] * u for other, u in (others or {}).items())
     own = shifts[channel]
-    turn = math.ceil((light_ghz - cold) / range_ghz)
+    turn = math.ceil((light_ghz - cold) / range_ghz) if range_ghz else 0  # no range: one resonance
     at = (cold + turn * range_ghz - light_ghz) / own
-    return at if at <= most else None
+    return at if 0 <= at <= most else None
 
 
 def beside(law, light_ghz, range_ghz, heats):
     """How far from this light the nearest resonance of a ring is, by its law and these V^2."""
     shift = sum(k * u for k, u in zip(law["shift_ghz_per_square_volt"], heats))
     place = law["cold_resonance_thz"] * 1000 - shift - light_ghz
-    return place - range_ghz * round(place / range_ghz)
+    return place - range_ghz * round(place / range_ghz) if range_ghz else place
 
 
 # --- a client that measures -----------------------------------------------------------------------------------------------
@@ -174,11 +174,10 @@ class Ring:
     def __init__(self, row, rows, calibration):
         self.row, self.name = row, row.name.decode()
         self.bank_name = calibration["name"]
-        self.laws = {law["ring"]: law for law in calibration["rings"]}
         bank = [other for other in rows if other.bank_device_id == row.bank_device_id]
         bank.sort(key=lambda other: other.channel_number)
         self.elements = [other.ring_element_id for other in bank]
-        self.law_by_channel = [self.laws[other.name.decode()] for other in bank]
+        self.law_by_channel = sorted(calibration["rings"], key=lambda law: law["ring"])  # there a ring is a channel
         self.law = self.law_by_channel[row.channel_number]
         self.own = self.law["shift_ghz_per_square_volt"][row.channel_number]
         self.range_ghz = row.free_spectral_range_mhz / 1000
@@ -220,7 +219,7 @@ class Ring:
 
     def survey(self, bench, probe):
         """The V^2 of the most light over all that the heater can do, less than once around."""
-        reach = min(self.most, 0.98 * self.range_ghz / self.own)
+        reach = min(self.most, 0.98 * self.range_ghz / self.own if self.range_ghz else self.most)
         count = math.ceil(reach * self.own / SURVEY_GHZ)
         points = self.scan(bench, probe, [reach * i / count for i in range(count + 1)])
         return max(points, key=lambda point: point[1])[0], points
