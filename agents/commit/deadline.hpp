@@ -30,6 +30,7 @@ inline constexpr TimerId kPassTimer{11};        ///< readiness for an iteration
 inline constexpr TimerId kPassStartTimer{12};   ///< streams of an iteration are offered
 inline constexpr TimerId kEdgeProofTimer{13};   ///< whether an edge came is asked
 inline constexpr TimerId kLockTimer{14};        ///< rings are brought back to their light
+inline constexpr TimerId kLightTimer{15};       ///< monitors are read after a commit
 /// Two timers a device: its driver's wake, and the next edge of its timeline.
 constexpr TimerId wake_timer(std::size_t unit) { return {16 + 2 * unit}; }
 constexpr TimerId edge_timer(std::size_t unit) { return {17 + 2 * unit}; }

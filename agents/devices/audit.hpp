@@ -22,8 +22,8 @@ class Audit {
   /// Reads every device that nobody owns.
   void start(StepContext context);
   void advance(StepContext context);
-  /// Light changed: what is measured of it is read as soon as nobody owns it, and told whether it is news or not.
-  void read_light();
+  /// Light changed: what is measured of it is read once chips are warm, and told whether it is news or not.
+  void read_light(StepContext context);
   /// True once every device has been read, or has failed, since start().
   bool has_seen_everything() const { return seen_everything_; }
   /// The next report_interval is over.
@@ -35,6 +35,7 @@ class Audit {
 
  private:
   void read_next(StepContext context);
+  void mark_monitors();
   void read_due(StepContext context);
   bool read(StepContext context, std::size_t unit);
   void report(StepContext context, std::vector<Observation> observations);
@@ -49,6 +50,7 @@ class Audit {
   bool seen_everything_ = false;
   Deadline audit_{kAuditTimer};
   Deadline report_{kReportTimer};
+  Deadline light_{kLightTimer};
 };
 
 /// Would an operator call the device something else now? Analogue values count once they have moved by a fraction of what

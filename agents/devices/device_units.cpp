@@ -67,10 +67,18 @@ std::uint64_t DeviceUnits::writes() const {
   return writes;
 }
 
+void DeviceUnits::keep_resting(std::size_t index) { units_[index].resting = seen_by(units_[index]); }
+
 Observation DeviceUnits::observe(std::size_t index) const {
-  Observation seen = units_[index].driver->observe();
+  const DeviceUnit& unit = units_[index];
+  const bool is_looked_at = unit.claim.owner() == Activity::lock && unit.device->role == DeviceRole::filter;
+  return is_looked_at && unit.driver->activity() != DriverActivity::failed ? unit.resting : seen_by(unit);
+}
+
+Observation DeviceUnits::seen_by(const DeviceUnit& unit) {
+  Observation seen = unit.driver->observe();
   if (auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
-    bank->locks = units_[index].locks;
+    bank->locks = unit.locks;
   }
   return seen;
 }

@@ -48,6 +48,7 @@ struct DeviceUnit {
   bool known_failed = false;      ///< its alarm was raised
   std::uint32_t writes = 0;       ///< transactions since start that were not plain register reads
   std::vector<RingLock> locks{};  ///< of a bank: what is added to `commanded`, ascending channel
+  Observation resting{};          ///< of a bank, before its lock looked at it
   std::size_t figures = 0;        ///< of its model: index in DeviceUnits::figures()
 
   bool is_laser() const { return device->role == DeviceRole::transmitter; }
@@ -85,8 +86,11 @@ class DeviceUnits {
   /// Moves rings of a bank from where its setpoint puts them, while light passes. Precondition: Activity::lock owns the lane;
   /// the bank is at rest as commanded; `locks` ascend and stay within what heaters can do.
   void trim(StepContext context, std::size_t index, std::vector<RingLock> locks);
-  /// What its driver last saw, and what its rings were moved by.
+  /// What its driver last saw, and what its rings were moved by. Of a bank that its lock looks at: as it was before that, since
+  /// a reading may be of another trim than the one that is on its way.
   Observation observe(std::size_t index) const;
+  /// A lock begins to look at the bank.
+  void keep_resting(std::size_t index);
   /// The lines whose edges fire what devices hold ready. An edge that was asked for is taken back when its device is commanded,
   /// or what it holds ready is overwritten.
   EdgeLines& edges() const { return *edges_; }
@@ -108,6 +112,7 @@ class DeviceUnits {
   const std::vector<DriverFigures>& figures() const { return figures_; }
 
  private:
+  static Observation seen_by(const DeviceUnit& unit);
   static void forget_unlocked(DeviceUnit& unit);
   Setpoint told(const DeviceUnit& unit) const;
   void pump(StepContext context, std::size_t index, const BusReply* reply);

@@ -9,7 +9,10 @@
 namespace loom {
 namespace {
 
-constexpr double kDitherParts = 10;  ///< of the full width: 0.2 dB less light while it is looked at
+constexpr double kDitherParts = 10;  ///< of the full width, while it is not locked: 0.2 dB less light while it is looked at
+constexpr double kLockedDitherParts = 20;  ///< likewise, once it is
+constexpr int kFarLooks =
+    3;  ///< in a row until a ring is believed to be far away: what tells is a small difference of large numbers
 constexpr double kLockedParts = 8;   ///< likewise: what a ring may be off anyway (core/ring/ring.hpp)
 constexpr double kGain = 0.8;        ///< of what was found; the rest is noise's share
 constexpr double kNearMost = 2.5;    ///< times less light than at the top: a little more than at half its width
@@ -42,8 +45,7 @@ bool is_near_top(double below, double middle, double above, double half_width, d
 
 }  // namespace
 
-PeakLock::PeakLock(FrequencyOffset fwhm)
-    : half_width_(static_cast<double>(fwhm.mhz) / 2), dither_(static_cast<double>(fwhm.mhz) / kDitherParts) {}
+PeakLock::PeakLock(FrequencyOffset fwhm) : half_width_(static_cast<double>(fwhm.mhz) / 2) {}
 
 FrequencyOffset PeakLock::within(FrequencyOffset trim) const { return std::clamp(trim, range_.lowest, range_.highest); }
 
@@ -53,7 +55,8 @@ void PeakLock::limit(TrimRange range) {
 }
 
 FrequencyOffset PeakLock::side(bool above) const {
-  return within(trim_ + FrequencyOffset{std::llround(above ? dither_ : -dither_)});
+  const double dither = 2 * half_width_ / (state_ == LockState::locked ? kLockedDitherParts : kDitherParts);
+  return within(trim_ + FrequencyOffset{std::llround(above ? dither : -dither)});
 }
 
 void PeakLock::see(std::optional<double> below, std::optional<double> middle, std::optional<double> above) {
@@ -71,9 +74,11 @@ void PeakLock::see(std::optional<double> below, std::optional<double> middle, st
   const double centre = static_cast<double>(side(true).mhz + side(false).mhz) / 2;
   const double dither = static_cast<double>(side(true).mhz - side(false).mhz) / 2;
   const bool is_even = std::abs(centre - static_cast<double>(trim_.mhz)) < 1;
-  const bool is_near = !is_even || is_near_top(*below, *middle, *above, half_width_, dither);
+  const bool keeps = state_ == LockState::locked && *middle * kNearMost >= top_;
+  const bool is_seen_near = keeps || !is_even || is_near_top(*below, *middle, *above, half_width_, dither);
+  far_looks_ = is_seen_near ? 0 : far_looks_ + 1;
   const double difference = (*above - *below) / (*above + *below);
-  const auto found = dither > 0 ? offset_from_peak(difference, half_width_, dither, is_near) : std::nullopt;
+  const auto found = dither > 0 ? offset_from_peak(difference, half_width_, dither, far_looks_ < kFarLooks) : std::nullopt;
   if (!found) {
     state_ = LockState::no_light;
     return;
@@ -82,14 +87,16 @@ void PeakLock::see(std::optional<double> below, std::optional<double> middle, st
   off_ = FrequencyOffset{std::llround(std::clamp(off, -kFarthest * half_width_, kFarthest * half_width_))};
   const FrequencyOffset wanted{trim_.mhz - std::llround(kGain * std::clamp(off, -half_width_, half_width_))};
   trim_ = within(wanted);
-  state_ = is_near && std::abs(off) <= 2 * half_width_ / kLockedParts ? LockState::locked
-           : trim_ != wanted                                          ? LockState::at_limit
-                                                                      : LockState::seeking;
+  top_ = *middle;
+  state_ = is_seen_near && std::abs(off) <= 2 * half_width_ / kLockedParts ? LockState::locked
+           : trim_ != wanted                                               ? LockState::at_limit
+                                                                           : LockState::seeking;
 }
 
 void PeakLock::forget() {
   trim_ = FrequencyOffset{0};
   off_ = FrequencyOffset{0};
+  far_looks_ = 0;
   state_ = LockState::waiting;
 }
 

@@ -41,7 +41,8 @@ class PeakLock {
   FrequencyOffset within(FrequencyOffset trim) const;
 
   double half_width_;  ///< MHz
-  double dither_;      ///< MHz
+  double top_ = 0;     ///< light where it stood at the last look
+  int far_looks_ = 0;  ///< in a row that told of no top near by
   TrimRange range_;
   FrequencyOffset trim_{0};
   FrequencyOffset off_{0};

@@ -35,7 +35,10 @@ double crosstalk(const RingLaw& law) {
   return most / own_mhz(law);
 }
 
-std::string gigahertz(FrequencyOffset offset) { return decimals(static_cast<double>(offset.mhz) / 1e3, 2) + " GHz"; }
+std::string gigahertz(FrequencyOffset offset) {
+  const bool is_zero = magnitude(offset) < FrequencyOffset{5};
+  return decimals(is_zero ? 0 : static_cast<double>(offset.mhz) / 1e3, 2) + " GHz";
+}
 
 constexpr Column<CalibrationReport> kBanks[] = {
     {"device", [](const CalibrationReport& row) { return std::to_string(row.calibration.device.value); }},

@@ -40,7 +40,8 @@ struct ReadingText {
     }
     text += " mV";
     for (const RingLock& lock : heater.locks) {
-      text += format_text(", channel {} {} by {} MHz", lock.channel, to_string(lock.state), lock.trim.mhz);
+      text += format_text(", channel {} {} ({}{} MHz)", lock.channel, to_string(lock.state), lock.trim.mhz < 0 ? "" : "+",
+                          lock.trim.mhz);
     }
     return text;
   }

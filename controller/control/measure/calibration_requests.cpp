@@ -3,6 +3,7 @@
 #include "controller/control/measure/calibration_requests.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -86,8 +87,8 @@ Result<void> CalibrationRequests::check(const RingDrive& drive) const {
 
 bool CalibrationRequests::is_lit() const { return !desired_.intent().probes.empty() || !desired_.intent().drives.empty(); }
 
-bool CalibrationRequests::measures(const std::string& principal) const {
-  return is_lit() && facts_.now < until_ && principal == asker_;
+bool CalibrationRequests::measures(const Requester& requester) const {
+  return is_lit() && facts_.now < until_ && requester.principal == asker_ && requester.peer == asker_peer_;
 }
 
 void CalibrationRequests::begin(const Requester& requester, const ProbeLight& request, EffectSink& sink) {
@@ -105,14 +106,23 @@ void CalibrationRequests::begin(const Requester& requester, const ProbeLight& re
       return answers_.refuse(requester, std::move(lawful).error(), sink);
     }
   }
-  if (is_lit() && facts_.now < until_ && !measures(requester.principal)) {
+  const bool is_end = request.probes.empty() && request.drives.empty();
+  const bool is_own_end = is_end && requester.principal == asker_;  // of a client that is gone, or was killed
+  if (is_lit() && facts_.now < until_ && !measures(requester) && !is_own_end) {
+    const Duration left = until_ - facts_.now;
     return answers_.refuse(
         requester,
-        {ErrorCode::conflict, asker_ + " measures: two who set the same heaters would both be wrong", "loom audit list"}, sink);
+        {ErrorCode::conflict,
+         format_text("{} measures{}: two who set the same heaters would both be wrong; its light goes out in {} s "
+                     "unless it asks again",
+                     asker_, requester.principal == asker_ ? " over another connection" : "",
+                     std::chrono::ceil<std::chrono::seconds>(left).count()),
+         "loom audit list"},
+        sink);
   }
-  const bool is_end = request.probes.empty() && request.drives.empty();
   until_ = facts_.now + facts_.timings.probe_lease;
   asker_ = requester.principal;
+  asker_peer_ = requester.peer;
   changes_.begin(
       change_for(requester, {[request](const Intent& intent) -> Result<Intent> {
                    Intent changed = intent;

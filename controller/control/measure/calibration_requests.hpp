@@ -30,8 +30,8 @@ class CalibrationRequests {
   /// `carries(bank)`: what circuits pass it in the confirmed plan, as words; empty: none.
   void begin(const Requester& requester, const Calibrate& request, const std::function<std::string(const Device&)>& carries,
              EffectSink& sink);
-  /// This one measures already: his next look is no order of its own.
-  bool measures(const std::string& principal) const;
+  /// This client measures already: its next look is no order of its own. Another one with the same key is another client.
+  bool measures(const Requester& requester) const;
   /// Nobody has asked for the light any more, or this controller never heard who did: it goes out.
   void watch(EffectSink& sink);
 
@@ -52,6 +52,7 @@ class CalibrationRequests {
   OperatorChanges& changes_;
   Instant until_{};    ///< of what is asked for now
   std::string asker_;  ///< whose that is
+  Peer asker_peer_{};  ///< and over which connection
 };
 
 }  // namespace loom

@@ -94,7 +94,7 @@ void OperatorRequests::open_audit(const Requester& requester, const Envelope& en
   const auto* attend = std::get_if<AttendJob>(&ask);
   const JobRecord* job = attend == nullptr ? nullptr : jobs_.find(attend->job);
   const bool goes_on = job != nullptr && facts_.now < job->attended_until && job->attended_by == requester.principal;
-  const bool looks_on = std::holds_alternative<ProbeLight>(ask) && calibrations_.measures(requester.principal);
+  const bool looks_on = std::holds_alternative<ProbeLight>(ask) && calibrations_.measures(requester);
   if (goes_on || looks_on || std::holds_alternative<DiffSchedule>(ask)) {
     audit_.count_question(envelope.principal, envelope.role);
   } else {

@@ -72,7 +72,7 @@ TEST_CASE("a ring that stands three widths beside its light is brought back, sin
     bench.look();
     ++looks;
   }
-  CHECK(looks < 12);
+  CHECK(looks < 16);
   CHECK(std::abs(bench.off(bench.lock.trim())) < kHalf / 4);
 }
 

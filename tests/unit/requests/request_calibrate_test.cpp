@@ -228,16 +228,26 @@ TEST_CASE("who measures is not disturbed by another one and is one row of the au
     bench.settle();
   }
   CHECK(rows() == 1);
-  bench.replies.clear();
-  Envelope envelope;
-  envelope.principal = "eve";
-  envelope.role = Role::operator_;
-  envelope.body = OperatorRequest{RequestId{1}, look(ring, 3'000)};
-  bench.feed(MessageArrived{Peer{Peer::Kind::operator_, 8}, std::move(envelope)});
-  bench.pump();
-  REQUIRE(bench.replies.size() == 1);
-  REQUIRE_FALSE(bench.replies.front().outcome.ok());
-  CHECK_THAT(bench.replies.front().outcome.error->message, Catch::Contains("ada measures"));
+  const auto by_another = [&](const char* principal, RequestId request, ProbeLight order) {
+    bench.replies.clear();
+    Envelope envelope;
+    envelope.principal = principal;
+    envelope.role = Role::operator_;
+    envelope.body = OperatorRequest{request, std::move(order)};
+    bench.feed(MessageArrived{Peer{Peer::Kind::operator_, 8}, std::move(envelope)});
+    bench.settle();
+    REQUIRE(bench.replies.size() == 1);
+    return bench.replies.front().outcome;
+  };
+  const Outcome eve = by_another("eve", RequestId{1}, look(ring, 3'000));
+  REQUIRE_FALSE(eve.ok());
+  CHECK_THAT(eve.error->message, Catch::Contains("ada measures:") && Catch::Contains("goes out in 30 s"));
+  CHECK_FALSE(by_another("eve", RequestId{2}, {}).ok());
+  const Outcome namesake = by_another("ada", RequestId{900}, look(ring, 3'000));
+  REQUIRE_FALSE(namesake.ok());
+  CHECK_THAT(namesake.error->message, Catch::Contains("ada measures over another connection"));
+  CHECK(by_another("ada", RequestId{901}, {}).ok());  // of a client that was killed
+  CHECK(by_another("ada", RequestId{902}, look(ring, 3'000)).ok());
 }
 
 TEST_CASE("looks push no revision out that an operator may go back to, and going back forgets no calibration") {
