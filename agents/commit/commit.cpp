@@ -268,7 +268,7 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
   fire_at_.forget();
   relight_at_.forget();
   edge_lighting_.forget();
-  units_.release_all(Activity::commit);
+  release_all(units_, Activity::commit);
   withdraw_prepared(context, units_);
   if (before == RevisionState::preparing) {
     answers_.prepared = Prepared{{error}, {}};
@@ -288,7 +288,7 @@ void AgentCommit::forget(bool keep_answers) {
   fire_at_.forget();
   relight_at_.forget();
   edge_lighting_.forget();
-  units_.release_all(Activity::commit);
+  release_all(units_, Activity::commit);
   std::fill(parts_.begin(), parts_.end(), Part{});
   plan_.reset();
   if (keep_answers) {

@@ -61,7 +61,7 @@ void AgentCommit::read_ahead(StepContext context) {
 void AgentCommit::fire(StepContext context) {
   fired_at_ = context.now;
   report_.lateness = between(fire_planned_, context.now);
-  writes_before_ = units_.writes();
+  writes_before_ = writes_of(units_);
   fire_at_.forget();
   choose_parts();
   if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
@@ -290,8 +290,8 @@ void AgentCommit::send_applied(StepContext context) {
       report_.dark = std::max(report_.dark, between(fired_at_, units_[i].proven_at));
     }
   }
-  units_.release_all(Activity::commit);
-  report_.writes = static_cast<std::uint32_t>(units_.writes() - writes_before_);
+  release_all(units_, Activity::commit);
+  report_.writes = static_cast<std::uint32_t>(writes_of(units_) - writes_before_);
   edge_lighting_.conclude(context, revision_);
   applied_ = revision_;
   applied_answer_ = Applied{{}, report_};

@@ -42,6 +42,36 @@ std::size_t index_for(const Device& device, std::vector<DriverFigures>& figures)
   return figures.size() - 1;
 }
 
+Observation seen_by(const DeviceUnit& unit) {
+  Observation seen = unit.driver->observe();
+  if (auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
+    bank->locks = unit.locks;
+  }
+  return seen;
+}
+
+/// A ring that is set and not held stands where it is put: it is measured, or set by hand.
+void forget_unlocked(DeviceUnit& unit) {
+  std::erase_if(unit.locks, [&](const RingLock& lock) {
+    const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(*unit.commanded), lock.channel);
+    return wanted != nullptr && !wanted->locked;
+  });
+}
+
+/// What its driver is told: the setpoint, with what keeps its rings on their light.
+Setpoint told(const Fabric& fabric, const DeviceUnit& unit) {
+  Setpoint setpoint = *unit.commanded;
+  for (const RingLock& lock : unit.locks) {
+    std::vector<RingResonance>& rings = std::get<FilterSetpoint>(setpoint).rings;
+    const auto wanted = std::ranges::find(rings, lock.channel, &RingResonance::channel);
+    if (wanted != rings.end() && lock.trim.mhz != 0) {
+      const auto& ring = std::get<RingFilter>(fabric.element(unit.device->elements[lock.channel]).kind);
+      wanted->drive = trimmed(ring, drive_of(ring, *wanted), lock.trim);
+    }
+  }
+  return setpoint;
+}
+
 }  // namespace
 
 DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std::vector<std::unique_ptr<Driver>> drivers,
@@ -59,28 +89,18 @@ DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std:
   }
 }
 
-std::uint64_t DeviceUnits::writes() const {
+std::uint64_t writes_of(const DeviceUnits& units) {
   std::uint64_t writes = 0;
-  for (const DriverFigures& figures : figures_) {
+  for (const DriverFigures& figures : units.figures()) {
     writes += figures.writes;
   }
   return writes;
 }
 
-void DeviceUnits::keep_resting(std::size_t index) { units_[index].resting = seen_by(units_[index]); }
-
 Observation DeviceUnits::observe(std::size_t index) const {
   const DeviceUnit& unit = units_[index];
   const bool is_looked_at = unit.claim.owner() == Activity::lock && unit.device->role == DeviceRole::filter;
   return is_looked_at && unit.driver->activity() != DriverActivity::failed ? unit.resting : seen_by(unit);
-}
-
-Observation DeviceUnits::seen_by(const DeviceUnit& unit) {
-  Observation seen = unit.driver->observe();
-  if (auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
-    bank->locks = unit.locks;
-  }
-  return seen;
 }
 
 std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
@@ -89,10 +109,18 @@ std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
   return found == units_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - units_.begin()));
 }
 
-void DeviceUnits::release_all(Activity activity) {
-  for (DeviceUnit& unit : units_) {
-    unit.claim.release(activity);
+void release_all(DeviceUnits& units, Activity activity) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    units.release(i, activity);
   }
+}
+
+bool DeviceUnits::take(std::size_t index, Activity activity) {
+  DeviceUnit& unit = units_[index];
+  if (activity == Activity::lock && unit.claim.owner() < Activity::lock) {
+    unit.resting = seen_by(unit);
+  }
+  return unit.claim.take(activity);
 }
 
 Setpoint DeviceUnits::dark(std::size_t index) const {
@@ -134,31 +162,9 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   unit.holds_prepared = false;
   unit.fired_at = context.now;
   forget_unlocked(unit);
-  unit.driver->stage(told(unit));
+  unit.driver->stage(told(*fabric_, unit));
   unit.driver->fire();
   pump(context, index, nullptr);
-}
-
-/// A ring that is set and not held stands where it is put: it is measured, or set by hand.
-void DeviceUnits::forget_unlocked(DeviceUnit& unit) {
-  std::erase_if(unit.locks, [&](const RingLock& lock) {
-    const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(*unit.commanded), lock.channel);
-    return wanted != nullptr && !wanted->locked;
-  });
-}
-
-/// What its driver is told: the setpoint, with what keeps its rings on their light.
-Setpoint DeviceUnits::told(const DeviceUnit& unit) const {
-  Setpoint setpoint = *unit.commanded;
-  for (const RingLock& lock : unit.locks) {
-    std::vector<RingResonance>& rings = std::get<FilterSetpoint>(setpoint).rings;
-    const auto wanted = std::ranges::find(rings, lock.channel, &RingResonance::channel);
-    if (wanted != rings.end() && lock.trim.mhz != 0) {
-      const auto& ring = std::get<RingFilter>(fabric_->element(unit.device->elements[lock.channel]).kind);
-      wanted->drive = trimmed(ring, drive_of(ring, *wanted), lock.trim);
-    }
-  }
-  return setpoint;
 }
 
 void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingLock> locks) {
@@ -168,7 +174,7 @@ void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingL
   unit.progress = Progress::under_way;
   unit.polling = false;
   unit.fired_at = context.now;
-  unit.driver->stage(told(unit));
+  unit.driver->stage(told(*fabric_, unit));
   unit.driver->fire();
   pump(context, index, nullptr);
 }

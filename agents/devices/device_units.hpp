@@ -66,9 +66,8 @@ class DeviceUnits {
   const DeviceUnit& operator[](std::size_t index) const { return units_[index]; }
   std::optional<std::size_t> index_of(DeviceId device) const;
 
-  [[nodiscard]] bool take(std::size_t index, Activity activity) { return units_[index].claim.take(activity); }
+  [[nodiscard]] bool take(std::size_t index, Activity activity);
   void release(std::size_t index, Activity activity) { units_[index].claim.release(activity); }
-  void release_all(Activity activity);
   void keep_programme(std::size_t index, Programme programme) { units_[index].programme = std::move(programme); }
   /// Somebody else made the device what it shall be: from now on that is what it was told last.
   void keep_as_found(std::size_t index, const Setpoint& setpoint, Programme programme);
@@ -89,8 +88,6 @@ class DeviceUnits {
   /// What its driver last saw, and what its rings were moved by. Of a bank that its lock looks at: as it was before that, since
   /// a reading may be of another trim than the one that is on its way.
   Observation observe(std::size_t index) const;
-  /// A lock begins to look at the bank.
-  void keep_resting(std::size_t index);
   /// The lines whose edges fire what devices hold ready. An edge that was asked for is taken back when its device is commanded,
   /// or what it holds ready is overwritten.
   EdgeLines& edges() const { return *edges_; }
@@ -106,15 +103,10 @@ class DeviceUnits {
 
   /// DeviceUnits whose driver gave up since the last call. Empty, and without allocation, in good times.
   std::vector<std::size_t> take_new_failures();
-  /// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
-  std::uint64_t writes() const;
   /// One a model that there is a device of here.
   const std::vector<DriverFigures>& figures() const { return figures_; }
 
  private:
-  static Observation seen_by(const DeviceUnit& unit);
-  static void forget_unlocked(DeviceUnit& unit);
-  Setpoint told(const DeviceUnit& unit) const;
   void pump(StepContext context, std::size_t index, const BusReply* reply);
   void judge(StepContext context, std::size_t index);
   void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);
@@ -127,5 +119,9 @@ class DeviceUnits {
   std::unique_ptr<EdgeLines> edges_;
   bool light_barred_ = false;
 };
+
+void release_all(DeviceUnits& units, Activity activity);
+/// Transactions since start that were not plain register reads (a frame counts: only its driver knows what it does).
+std::uint64_t writes_of(const DeviceUnits& units);
 
 }  // namespace loom

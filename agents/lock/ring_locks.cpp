@@ -128,7 +128,6 @@ void RingLocks::begin(StepContext context, Bank& bank) {
   if (!has_all) {
     return end(context, bank);
   }
-  units_.keep_resting(bank.unit);
   bank.still_since = context.now;
   bank.phase = Phase::seeing_middle;
   go_on(context, bank);

@@ -14,7 +14,6 @@ loom_test(agents_test
     ${CMAKE_CURRENT_LIST_DIR}/agent_steering_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/agent_chaos_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/pass_barrier_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/peak_lock_test.cpp
   LINKS loom_architectures loom_agents)
 loom_test(traffic_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_test.cpp LINKS loom_agents)
 loom_test(grant_test
