@@ -24,6 +24,17 @@ std::optional<std::uint64_t> number_of(const std::string& word) {
   return problem == std::errc{} && end == word.data() + word.size() ? std::optional(value) : std::nullopt;
 }
 
+/// A row that has a number begins with it.
+template <DescribedRow Row>
+std::optional<std::uint64_t> number_of(const Row& row) {
+  return RowFields<Row>::kFields([&](const auto& first, const auto&...) -> std::optional<std::uint64_t> {
+    if constexpr (requires { (row.*first.member).value; }) {
+      return (row.*first.member).value;
+    }
+    return std::nullopt;
+  });
+}
+
 template <class Row>
 NamedRow named(const Row& row) {
   if constexpr (requires { row.circuit.source; }) {
@@ -36,26 +47,9 @@ NamedRow named(const Row& row) {
                          row.state;
                        }) {
     return {row.job.value, row.name, row.state == "ended" || row.state == "refused"};
-  } else if constexpr (requires {
-                         row.device;
-                         row.name;
-                       }) {
-    return {row.device.value, row.name};
-  } else if constexpr (requires {
-                         row.node;
-                         row.name;
-                       }) {
-    return {row.node.value, row.name};
-  } else if constexpr (requires {
-                         row.ring;
-                         row.name;
-                       }) {
-    return {row.ring.value, row.name};
-  } else if constexpr (requires {
-                         row.receiver;
-                         row.name;
-                       }) {
-    return {row.receiver.value, row.name};
+  } else if constexpr (DescribedRow<Row> && requires { row.name; }) {
+    const auto number = number_of(row);
+    return number ? NamedRow{*number, row.name} : NamedRow{};
   } else {
     return {};  // it has no name
   }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# loom_room(NAME [PRECOMPILED TARGET] SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom shares.
+# loom_room(NAME [PRECOMPILED TARGET] SOURCES ... LINKS ...): a room's library, with the warnings and flags that all of Lightloom
+# shares.
 # loom_test(NAME [ALONE] [SLOW] SOURCES ... LINKS ...): a Catch2 test program whose cases CTest sees one by one. ALONE: nothing
 # else runs beside it; SLOW: labelled slow, and left out of the suite (./dev test -L slow).
 add_library(loom_flags INTERFACE)
@@ -55,8 +56,7 @@ if(LOOM_MOLD)
 endif()
 
 # Precompiled: the standard library for rooms and programs; Catch2 as well for tests, and what commands include for the command
-# line (cli/CMakeLists.txt). Two compilers' worth of headers are most
-# of a build: with this an average file costs a third less.
+# line (cli/CMakeLists.txt). Two compilers' worth of headers are most of a build: with this an average file costs a third less.
 if(LOOM_PCH)
   file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp "")
   add_library(loom_std_pch OBJECT ${CMAKE_BINARY_DIR}/empty.cpp)

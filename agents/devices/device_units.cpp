@@ -3,6 +3,7 @@
 #include "agents/devices/device_units.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "agents/commit/steering.hpp"
@@ -42,34 +43,50 @@ std::size_t index_for(const Device& device, std::vector<DriverFigures>& figures)
   return figures.size() - 1;
 }
 
+/// What the bank's setpoint has of a ring that is locked; null: it has it without lock, or cold.
+const RingResonance* locked_in(const DeviceUnit& unit, std::uint16_t channel) {
+  const auto* bank = unit.commanded ? std::get_if<FilterSetpoint>(&*unit.commanded) : nullptr;
+  const RingResonance* wanted = bank == nullptr ? nullptr : wanted_of(*bank, channel);
+  return wanted != nullptr && wanted->locked ? wanted : nullptr;
+}
+
 Observation seen_by(const DeviceUnit& unit) {
   Observation seen = unit.driver->observe();
   if (auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
-    bank->locks = unit.locks;
+    std::ranges::copy_if(unit.locks, std::back_inserter(bank->locks),
+                         [&](const RingLock& lock) { return locked_in(unit, lock.channel) != nullptr; });
   }
   return seen;
 }
 
-/// A ring that is set and not held stands where it is put: it is measured, or set by hand.
-void forget_unlocked(DeviceUnit& unit) {
+/// A ring that is set and not locked stands where it is put: it is measured, or set by hand. One that is cold keeps its trim
+/// for when it is set again: it is its chip's temperature. No trim is more than the heater can do from where it is put now.
+void fit_locks(const Fabric& fabric, DeviceUnit& unit) {
   std::erase_if(unit.locks, [&](const RingLock& lock) {
-    const RingResonance* wanted = wanted_of(std::get<FilterSetpoint>(*unit.commanded), lock.channel);
-    return wanted != nullptr && !wanted->locked;
+    return wanted_of(std::get<FilterSetpoint>(*unit.commanded), lock.channel) != nullptr && !locked_in(unit, lock.channel);
   });
+  for (RingLock& lock : unit.locks) {
+    if (const RingResonance* wanted = locked_in(unit, lock.channel)) {
+      const auto& ring = std::get<RingFilter>(fabric.element(unit.device->elements[lock.channel]).kind);
+      lock.trim = trim_range(ring, *wanted).within(lock.trim);
+    }
+  }
 }
 
 /// What its driver is told: the setpoint, with what keeps its rings on their light.
-Setpoint told(const Fabric& fabric, const DeviceUnit& unit) {
+void stage(const Fabric& fabric, const DeviceUnit& unit) {
+  if (unit.locks.empty()) {
+    return unit.driver->stage(*unit.commanded);
+  }
   Setpoint setpoint = *unit.commanded;
-  for (const RingLock& lock : unit.locks) {
-    std::vector<RingResonance>& rings = std::get<FilterSetpoint>(setpoint).rings;
-    const auto wanted = std::ranges::find(rings, lock.channel, &RingResonance::channel);
-    if (wanted != rings.end() && lock.trim.mhz != 0) {
-      const auto& ring = std::get<RingFilter>(fabric.element(unit.device->elements[lock.channel]).kind);
-      wanted->drive = trimmed(ring, drive_of(ring, *wanted), lock.trim);
+  for (RingResonance& wanted : std::get<FilterSetpoint>(setpoint).rings) {
+    const auto lock = std::ranges::find(unit.locks, wanted.channel, &RingLock::channel);
+    if (lock != unit.locks.end() && wanted.locked && lock->trim.mhz != 0) {
+      const auto& ring = std::get<RingFilter>(fabric.element(unit.device->elements[wanted.channel]).kind);
+      wanted.drive = trimmed(ring, drive_of(ring, wanted), lock->trim);
     }
   }
-  return setpoint;
+  unit.driver->stage(setpoint);
 }
 
 }  // namespace
@@ -99,8 +116,8 @@ std::uint64_t writes_of(const DeviceUnits& units) {
 
 Observation DeviceUnits::observe(std::size_t index) const {
   const DeviceUnit& unit = units_[index];
-  const bool is_looked_at = unit.claim.owner() == Activity::lock && unit.device->role == DeviceRole::filter;
-  return is_looked_at && unit.driver->activity() != DriverActivity::failed ? unit.resting : seen_by(unit);
+  const bool is_looked_at = unit.claim.owner() == Activity::lock && unit.resting;
+  return is_looked_at && unit.driver->activity() != DriverActivity::failed ? *unit.resting : seen_by(unit);
 }
 
 std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
@@ -117,8 +134,8 @@ void release_all(DeviceUnits& units, Activity activity) {
 
 bool DeviceUnits::take(std::size_t index, Activity activity) {
   DeviceUnit& unit = units_[index];
-  if (activity == Activity::lock && unit.claim.owner() < Activity::lock) {
-    unit.resting = seen_by(unit);
+  if (activity == Activity::lock && unit.claim.owner() < Activity::lock && unit.device->role == DeviceRole::filter) {
+    unit.resting = std::make_unique<Observation>(seen_by(unit));
   }
   return unit.claim.take(activity);
 }
@@ -161,8 +178,8 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   unit.preparing = false;
   unit.holds_prepared = false;
   unit.fired_at = context.now;
-  forget_unlocked(unit);
-  unit.driver->stage(told(*fabric_, unit));
+  fit_locks(*fabric_, unit);
+  stage(*fabric_, unit);
   unit.driver->fire();
   pump(context, index, nullptr);
 }
@@ -174,7 +191,7 @@ void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingL
   unit.progress = Progress::under_way;
   unit.polling = false;
   unit.fired_at = context.now;
-  unit.driver->stage(told(*fabric_, unit));
+  stage(*fabric_, unit);
   unit.driver->fire();
   pump(context, index, nullptr);
 }

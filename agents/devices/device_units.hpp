@@ -47,9 +47,9 @@ struct DeviceUnit {
   bool fresh = false;             ///< came to rest since the last forget_fresh()
   bool known_failed = false;      ///< its alarm was raised
   std::uint32_t writes = 0;       ///< transactions since start that were not plain register reads
-  std::vector<RingLock> locks{};  ///< of a bank: what is added to `commanded`, ascending channel
-  Observation resting{};          ///< of a bank, before its lock looked at it
-  std::size_t figures = 0;        ///< of its model: index in DeviceUnits::figures()
+  std::vector<RingLock> locks{};  ///< of a bank, ascending channel: what is added to `commanded` where that has a ring locked
+  std::unique_ptr<Observation> resting{};  ///< of a bank, before its lock looked at it
+  std::size_t figures = 0;                 ///< of its model: index in DeviceUnits::figures()
 
   bool is_laser() const { return device->role == DeviceRole::transmitter; }
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }

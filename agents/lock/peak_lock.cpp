@@ -47,16 +47,14 @@ bool is_near_top(double below, double middle, double above, double half_width, d
 
 PeakLock::PeakLock(FrequencyOffset fwhm) : half_width_(static_cast<double>(fwhm.mhz) / 2) {}
 
-FrequencyOffset PeakLock::within(FrequencyOffset trim) const { return std::clamp(trim, range_.lowest, range_.highest); }
-
 void PeakLock::limit(TrimRange range) {
   range_ = range;
-  trim_ = within(trim_);
+  trim_ = range_.within(trim_);
 }
 
 FrequencyOffset PeakLock::side(bool above) const {
   const double dither = 2 * half_width_ / (state_ == LockState::locked ? kLockedDitherParts : kDitherParts);
-  return within(trim_ + FrequencyOffset{std::llround(above ? dither : -dither)});
+  return range_.within(trim_ + FrequencyOffset{std::llround(above ? dither : -dither)});
 }
 
 void PeakLock::see(std::optional<double> below, std::optional<double> middle, std::optional<double> above) {
@@ -86,7 +84,7 @@ void PeakLock::see(std::optional<double> below, std::optional<double> middle, st
   const double off = *found + static_cast<double>(trim_.mhz) - centre;
   off_ = FrequencyOffset{std::llround(std::clamp(off, -kFarthest * half_width_, kFarthest * half_width_))};
   const FrequencyOffset wanted{trim_.mhz - std::llround(kGain * std::clamp(off, -half_width_, half_width_))};
-  trim_ = within(wanted);
+  trim_ = range_.within(wanted);
   top_ = *middle;
   state_ = is_seen_near && std::abs(off) <= 2 * half_width_ / kLockedParts ? LockState::locked
            : trim_ != wanted                                               ? LockState::at_limit

@@ -7,15 +7,10 @@
 #include <optional>
 
 #include "core/observation.hpp"
+#include "core/ring/ring.hpp"
 #include "core/units.hpp"
 
 namespace loom {
-
-/// How far a ring may be moved from where its setpoint puts it.
-struct TrimRange {
-  FrequencyOffset lowest{0};
-  FrequencyOffset highest{0};
-};
 
 class PeakLock {
  public:
@@ -38,8 +33,6 @@ class PeakLock {
   FrequencyOffset off() const { return off_; }
 
  private:
-  FrequencyOffset within(FrequencyOffset trim) const;
-
   double half_width_;  ///< MHz
   double top_ = 0;     ///< light where it stood at the last look
   int far_looks_ = 0;  ///< in a row that told of no top near by

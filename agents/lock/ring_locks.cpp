@@ -32,15 +32,6 @@ std::optional<double> milliwatts_of(const DeviceUnit& monitor, std::uint16_t cha
   return sum;
 }
 
-/// Between its heater off and its ceiling.
-TrimRange range_of(const RingFilter& ring, const RingResonance& wanted) {
-  const double volts = drive_of(ring, wanted) * 1e-3;
-  const double mhz_per_square_volt = 1e3 * ring.mhz_per_milliwatt / ring.heater_ohm;
-  const double up = volts * volts * mhz_per_square_volt;
-  const double down = ring.heater_volt_max * ring.heater_volt_max * mhz_per_square_volt - up;
-  return {FrequencyOffset{-std::llround(std::max(down, 0.0))}, FrequencyOffset{std::llround(up)}};
-}
-
 }  // namespace
 
 RingLocks::Phase RingLocks::next_of(Phase seen) {
@@ -88,7 +79,7 @@ void RingLocks::take_up(const DeviceUnit& unit, Bank& bank) const {
     ring.is_locked = wanted != nullptr && wanted->locked;
     if (ring.is_locked) {
       const ElementId element = unit.device->elements[ring.channel];
-      ring.lock.limit(range_of(std::get<RingFilter>(units_.fabric().element(element).kind), *wanted));
+      ring.lock.limit(trim_range(std::get<RingFilter>(units_.fabric().element(element).kind), *wanted));
     } else if (wanted != nullptr) {
       ring.lock.forget();  // it is being measured, or set by hand: where it was held says nothing of where it is put
     }
@@ -106,18 +97,19 @@ void RingLocks::advance(StepContext context) {
   if (banks_.empty()) {
     return;
   }
+  const bool is_time = !next_.is_set() || next_.passed(context.now);
   for (Bank& bank : banks_) {
     const DeviceUnit& unit = units_[bank.unit];
     if (bank.phase != Phase::rest) {
       go_on(context, bank);
-    } else if (context.now >= bank.next && unit.commanded) {
+    } else if (is_time && unit.commanded) {
       take_up(unit, bank);
       if (may_look(unit, bank)) {
         begin(context, bank);
       }
     }
   }
-  if (!next_.is_set() || next_.passed(context.now)) {
+  if (is_time) {
     next_.set(context, later(context.now, interval_));
   }
 }
@@ -126,7 +118,7 @@ void RingLocks::begin(StepContext context, Bank& bank) {
   const bool has_all = units_.take(bank.unit, Activity::lock) &&
                        std::ranges::all_of(bank.monitors, [&](std::size_t unit) { return units_.take(unit, Activity::lock); });
   if (!has_all) {
-    return end(context, bank);
+    return end(bank);
   }
   bank.still_since = context.now;
   bank.phase = Phase::seeing_middle;
@@ -148,7 +140,7 @@ void RingLocks::move(StepContext context, Bank& bank, Phase phase) {
 void RingLocks::go_on(StepContext context, Bank& bank) {
   const DeviceUnit& unit = units_[bank.unit];
   if (unit.claim.owner() != Activity::lock || unit.progress == Progress::failed) {
-    return end(context, bank);  // somebody above took it, or its driver gave up
+    return end(bank);  // somebody above took it, or its driver gave up
   }
   if (unit.progress == Progress::under_way) {
     return;
@@ -169,7 +161,7 @@ void RingLocks::go_on(StepContext context, Bank& bank) {
       }
       return;
     case Phase::to_place:
-      return end(context, bank);
+      return end(bank);
   }
 }
 
@@ -215,14 +207,13 @@ void RingLocks::warn_of_end(StepContext context, const DeviceUnit& unit, Ring& r
   envelopes_.warn(context, std::move(alarm));
 }
 
-void RingLocks::end(StepContext context, Bank& bank) {
+void RingLocks::end(Bank& bank) {
   for (const std::size_t monitor : bank.monitors) {
     units_.release(monitor, Activity::lock);
   }
   units_.release(bank.unit, Activity::lock);
   bank.phase = Phase::rest;
   ++bank.round;
-  bank.next = later(context.now, interval_);
 }
 
 }  // namespace loom

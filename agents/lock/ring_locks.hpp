@@ -16,7 +16,7 @@ namespace loom {
 
 class RingLocks {
  public:
-  /// `interval`: between two looks at a bank; what the bus needs for one comes on top.
+  /// `interval`: from look to look at a bank; longer where its bus needs longer.
   RingLocks(const EnvelopeSender& envelopes, DeviceUnits& units, Duration interval);
 
   void advance(StepContext context);
@@ -43,7 +43,6 @@ class RingLocks {
     std::vector<std::size_t> monitors;
     Phase phase = Phase::rest;
     std::uint32_t round = 0;
-    Instant next = Instant::min();
     Instant still_since{};  ///< where it is looked at
   };
 
@@ -56,7 +55,7 @@ class RingLocks {
   void move(StepContext context, Bank& bank, Phase phase);
   bool see(StepContext context, Bank& bank);
   void warn_of_end(StepContext context, const DeviceUnit& unit, Ring& ring) const;
-  void end(StepContext context, Bank& bank);
+  void end(Bank& bank);
   bool is_looked_at(const Bank& bank, const Ring& ring) const { return ring.is_locked && bank.round % ring.turns == ring.turn; }
 
   const EnvelopeSender& envelopes_;

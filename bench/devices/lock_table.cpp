@@ -16,19 +16,9 @@ using std::chrono::seconds;
 
 namespace {
 
-Scenario scenario_of(bool locked) {
-  Scenario scenario = scenario_on({.locked = locked, .habits = {.crosstalk = 0.02, .substrate = 0.1}});
-  JobSubmission job;
-  job.name = "ring";
-  job.workload = "vgg19";
-  job.nodes = 4;
-  job.at = seconds{2};
-  scenario.jobs = {job};
-  return scenario;
-}
-
 void measure(double kelvin, double rate, std::uint32_t baud, bool locked) {
-  const Scenario scenario = scenario_of(locked);
+  const Scenario scenario =
+      scenario_on({.locked = locked, .habits = {.crosstalk = 0.02, .substrate = 0.1}, .job_at = seconds{2}});
   WorldOptions options;
   options.devices.modbus_baud = baud;
   World world(scenario, std::move(*script_of(scenario)), options);
@@ -38,17 +28,7 @@ void measure(double kelvin, double rate, std::uint32_t baud, bool locked) {
   }
   world.run_until(Instant{seconds{10}});
   const auto lasts = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(kelvin / rate));
-  for (const Device& device : scenario.fabric->devices) {
-    if (device.role == DeviceRole::filter) {
-      ScenarioFault fault;
-      fault.at = world.loop_now().time_since_epoch();
-      fault.device = device.id;
-      fault.kind = DeviceFaultKind::warm;
-      fault.offset = FrequencyOffset{std::llround(-kelvin * kRingMhzPerKelvin)};
-      fault.lasts = lasts;
-      world.begin_fault(fault);
-    }
-  }
+  warm_chips(world, *scenario.fabric, kelvin, lasts);
   const std::size_t circuits = world.controller().confirmed_plan()->plan.circuits.size();
   const Instant end = world.loop_now() + lasts + seconds{5};
   double worst = 0;

@@ -127,6 +127,7 @@ std::optional<std::size_t> BankSweep::light_of_round(const Place& place) const {
   switch (round_) {
     case Round::far:
     case Round::far_again:
+    case Round::neighbours:  // what a heater does to the others is told best where it does most
       return std::min<std::size_t>(1, place.lights.size() - 1);
     case Round::proof:
       return place.lights.size() - 1;

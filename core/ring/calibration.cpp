@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/demand.hpp"
+#include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -87,7 +88,7 @@ const RingLaw* law_of(const BankCalibration& bank, std::size_t channel) {
 
 RingLaw nominal_law(const RingFilter& ring, std::size_t channel, std::size_t channels) {
   RingLaw law{static_cast<std::uint16_t>(channel), ring.cold_resonance, std::vector<std::int64_t>(channels, 0)};
-  law.shift[channel] = std::llround(ring.mhz_per_milliwatt / ring.heater_ohm * 1e6);  // P[mW] = 1000 V^2 / R
+  law.shift[channel] = std::llround(1e3 * mhz_per_square_volt(ring));
   return law;
 }
 

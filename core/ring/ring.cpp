@@ -57,25 +57,36 @@ Frequency stand_of(const RingFilter& ring, const RingResonance& wanted) {
   return wanted.drive ? resonance_at(ring, *wanted.drive) : wanted.resonance;
 }
 
+double mhz_per_square_volt(const RingFilter& ring) { return 1e3 * ring.mhz_per_milliwatt / ring.heater_ohm; }
+
+std::int64_t shift_to(const RingFilter& ring, Frequency resonance) {
+  const std::int64_t spacing = ring.free_spectral_range.mhz;
+  const std::int64_t shift = (ring.cold_resonance - resonance).mhz;
+  return spacing > 0 ? ((shift % spacing) + spacing) % spacing : shift;
+}
+
 std::int32_t drive_of(const RingFilter& ring, const RingResonance& wanted) {
   if (wanted.drive) {
     return *wanted.drive;
   }
-  const std::int64_t spacing = ring.free_spectral_range.mhz;
-  const std::int64_t shift = (ring.cold_resonance - wanted.resonance).mhz;
-  const std::int64_t down = spacing > 0 ? ((shift % spacing) + spacing) % spacing : std::max(shift, std::int64_t{0});
-  const double watt = static_cast<double>(down) / ring.mhz_per_milliwatt * 1e-3;
-  return static_cast<std::int32_t>(std::lround(std::sqrt(watt * ring.heater_ohm) * 1e3));
+  const auto down = static_cast<double>(std::max(shift_to(ring, wanted.resonance), std::int64_t{0}));
+  return static_cast<std::int32_t>(std::lround(std::sqrt(down / mhz_per_square_volt(ring)) * 1e3));
 }
 
 std::int32_t trimmed(const RingFilter& ring, std::int32_t millivolts, FrequencyOffset trim) {
   if (trim.mhz == 0) {
     return millivolts;
   }
-  const double mhz_per_square_volt = 1e3 * ring.mhz_per_milliwatt / ring.heater_ohm;
-  const double square = 1e-6 * millivolts * millivolts - static_cast<double>(trim.mhz) / mhz_per_square_volt;
+  const double square = 1e-6 * millivolts * millivolts - static_cast<double>(trim.mhz) / mhz_per_square_volt(ring);
   const double volts = std::min(std::sqrt(std::max(square, 0.0)), ring.heater_volt_max);
   return static_cast<std::int32_t>(std::lround(volts * 1e3));
+}
+
+TrimRange trim_range(const RingFilter& ring, const RingResonance& wanted) {
+  const double volts = drive_of(ring, wanted) * 1e-3;
+  const double up = volts * volts * mhz_per_square_volt(ring);
+  const double down = ring.heater_volt_max * ring.heater_volt_max * mhz_per_square_volt(ring) - up;
+  return {FrequencyOffset{-std::llround(std::max(down, 0.0))}, FrequencyOffset{std::llround(up)}};
 }
 
 std::int32_t set_millivolts(const RingFilter& ring, const FilterObservation& bank, std::size_t channel) {

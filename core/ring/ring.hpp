@@ -3,6 +3,7 @@
 // the registers of a bank mean to whoever compares them with a plan.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -38,12 +39,27 @@ const RingResonance* wanted_of(const FilterSetpoint& bank, std::size_t channel);
 /// Of a driven ring that is no place of light; it is what voltages are compared in.
 Frequency stand_of(const RingFilter& ring, const RingResonance& wanted);
 
+/// By which a ring falls for each V^2 of its heater, in the fabric's figures, MHz.
+double mhz_per_square_volt(const RingFilter& ring);
+
+/// How far a heater must take the ring down to `resonance`, MHz: to the nearest tooth of its comb above; below 0, of a ring
+/// without one: it lies above the cold resonance.
+std::int64_t shift_to(const RingFilter& ring, Frequency resonance);
+
 /// Heater voltage of a setpoint in the fabric's figures, mV: its drive, or what the nearest tooth of the comb above the wanted
 /// resonance needs.
 std::int32_t drive_of(const RingFilter& ring, const RingResonance& wanted);
 
 /// Heater voltage, mV, that puts a ring `trim` higher than `millivolts` does: never below 0, never above heater_volt_max.
 std::int32_t trimmed(const RingFilter& ring, std::int32_t millivolts, FrequencyOffset trim);
+
+/// How far a ring may be moved from where a setpoint puts it, its heater being between off and its ceiling.
+struct TrimRange {
+  FrequencyOffset lowest{0};
+  FrequencyOffset highest{0};
+  FrequencyOffset within(FrequencyOffset trim) const { return std::clamp(trim, lowest, highest); }
+};
+TrimRange trim_range(const RingFilter& ring, const RingResonance& wanted);
 
 /// The voltage of this channel as its setpoint has it: what is read, less what its agent gave it to hold it on its light.
 /// Nothing was read of it: 0.

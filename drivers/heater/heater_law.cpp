@@ -13,10 +13,7 @@ std::string millivolt_text(double volts) { return format_text("{} mV", std::llro
 std::string microampere_text(double amperes) { return format_text("{} uA", std::llround(std::min(amperes * 1e6, 1e12))); }
 
 Result<double> heater_volts(const RingFilter& ring, Frequency resonance) {
-  std::int64_t shift = (ring.cold_resonance - resonance).mhz;
-  if (ring.free_spectral_range.mhz > 0) {  // some resonance of the comb will do: the nearest above
-    shift = ((shift % ring.free_spectral_range.mhz) + ring.free_spectral_range.mhz) % ring.free_spectral_range.mhz;
-  }
+  const std::int64_t shift = shift_to(ring, resonance);
   if (shift < 0) {
     return fail(ErrorCode::out_of_range,
                 format_text("resonance {} lies above the cold resonance {}; a heater only moves it down", to_string(resonance),

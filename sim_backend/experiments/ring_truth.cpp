@@ -58,6 +58,14 @@ Scenario scenario_on(const RingTestbed& testbed) {
   scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
   scenario.algorithm = "oddl";
   scenario.rings = testbed.habits;
+  if (testbed.job_at) {
+    JobSubmission job;
+    job.name = "ring";
+    job.workload = "vgg19";
+    job.nodes = 4;
+    job.at = *testbed.job_at;
+    scenario.jobs = {job};
+  }
   return scenario;
 }
 
@@ -91,6 +99,20 @@ std::vector<double> ring_misses(const Fabric& fabric, const RingHabits& habits, 
     }
   }
   return misses;
+}
+
+void warm_chips(World& world, const Fabric& fabric, double kelvin, Duration lasts) {
+  for (const Device& device : fabric.devices) {
+    if (device.role == DeviceRole::filter) {
+      ScenarioFault fault;
+      fault.at = world.loop_now().time_since_epoch();
+      fault.device = device.id;
+      fault.kind = DeviceFaultKind::warm;
+      fault.offset = FrequencyOffset{std::llround(-kelvin * kRingMhzPerKelvin)};
+      fault.lasts = lasts;
+      world.begin_fault(fault);
+    }
+  }
 }
 
 std::vector<double> rings_off_light(World& world, const Fabric& fabric) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/config/scenario/scenario.hpp"
@@ -25,13 +26,16 @@ struct RingTestbed {
   bool calibrated = true;  ///< the fabric's figures are said to be their own
   bool locked = false;     ///< rings are held on their light
   RingHabits habits{};
+  std::optional<Duration> job_at{};  ///< when VGG19 is submitted for four of its nodes; none: no job
 };
-/// A scenario without jobs on it.
 Scenario scenario_on(const RingTestbed& testbed);
 
 /// Ground truth, now: how far the ring of each circuit's drop stands from its light, MHz, either way positive. Precondition: a
 /// plan was confirmed.
 std::vector<double> rings_off_light(World& world, const Fabric& fabric);
+
+/// From now on all chips warm (below 0: cool) by so many kelvin, steadily within `lasts`, and stay so.
+void warm_chips(World& world, const Fabric& fabric, double kelvin, Duration lasts);
 
 /// By which figures heaters are driven.
 enum class Believed : std::uint8_t { fabric, calibration };

@@ -16,16 +16,6 @@ using std::chrono::seconds;
 
 namespace {
 
-Scenario with_job(Scenario scenario, std::uint32_t nodes, Duration at) {
-  JobSubmission job;
-  job.name = "ring";
-  job.workload = "vgg19";
-  job.nodes = nodes;
-  job.at = at;
-  scenario.jobs = {job};
-  return scenario;
-}
-
 std::vector<ScriptedJob> jobs_of(const Scenario& scenario) {
   auto jobs = script_of(scenario);
   REQUIRE(jobs);
@@ -61,7 +51,7 @@ std::string troubles(const SurveyClient& client) {
 }  // namespace
 
 TEST_CASE("rings that are off their fabric are found by light and their job is lit") {
-  const Scenario scenario = with_job(scenario_on({.calibrated = false, .habits = astray()}), 4, seconds{120});
+  const Scenario scenario = scenario_on({.calibrated = false, .habits = astray(), .job_at = seconds{120}});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{5}});
@@ -108,7 +98,7 @@ TEST_CASE("five hundred rings are found side by side") {
 }
 
 TEST_CASE("rings that nobody has measured carry no light that is called lit, not even before they were read") {
-  const Scenario scenario = with_job(scenario_on({.calibrated = false, .habits = astray()}), 4, seconds{5});
+  const Scenario scenario = scenario_on({.calibrated = false, .habits = astray(), .job_at = seconds{5}});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   std::size_t circuits = 0;
@@ -122,7 +112,7 @@ TEST_CASE("rings that nobody has measured carry no light that is called lit, not
 }
 
 TEST_CASE("where the fabric is believed and wrong its light is not called lit because monitors see none") {
-  const Scenario scenario = with_job(scenario_on({.habits = astray()}), 4, seconds{5});
+  const Scenario scenario = scenario_on({.habits = astray(), .job_at = seconds{5}});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{15}});
@@ -140,7 +130,7 @@ TEST_CASE("where the fabric is believed and wrong its light is not called lit be
 
 TEST_CASE("a bank beside running light is measured without touching it") {
   // Node 4 and the nodes after it are in the other group.
-  const Scenario scenario = with_job(scenario_on({.nodes = 8}), 4, seconds{2});
+  const Scenario scenario = scenario_on({.nodes = 8, .job_at = seconds{2}});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{10}});
@@ -173,7 +163,7 @@ TEST_CASE("a bank beside running light is measured without touching it") {
 }
 
 TEST_CASE("a bank that carries light is not measured and says what it carries") {
-  const Scenario scenario = with_job(scenario_on({.planes = 1}), 4, seconds{2});
+  const Scenario scenario = scenario_on({.planes = 1, .job_at = seconds{2}});
   World world(scenario, jobs_of(scenario), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{10}});

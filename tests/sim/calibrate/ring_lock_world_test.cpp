@@ -17,36 +17,24 @@ using std::chrono::seconds;
 
 namespace {
 
-Scenario with_job(Scenario scenario) {
-  JobSubmission job;
-  job.name = "ring";
-  job.workload = "vgg19";
-  job.nodes = 4;
-  job.at = seconds{2};
-  scenario.jobs = {job};
-  return scenario;
-}
-
-/// From now on all chips warm (or cool) by so many kelvin within `lasts`.
-void warm(World& world, const Fabric& fabric, double kelvin, Duration lasts) {
-  for (const Device& device : fabric.devices) {
-    if (device.role == DeviceRole::filter) {
-      ScenarioFault fault;
-      fault.at = world.loop_now().time_since_epoch();
-      fault.device = device.id;
-      fault.kind = DeviceFaultKind::warm;
-      fault.offset = FrequencyOffset{std::llround(-kelvin * kRingMhzPerKelvin)};
-      fault.lasts = lasts;
-      world.begin_fault(fault);
-    }
-  }
-}
-
 double worst_of(const std::vector<double>& values) { return *std::ranges::max_element(values); }
+
+std::size_t circuits_of(World& world) { return world.controller().confirmed_plan()->plan.circuits.size(); }
 
 std::vector<RingReport> rings_of(World& world) {
   const OperatorReply reply = world.controller().answer(Query{Noun::rings, {}});
   return std::get<std::vector<RingReport>>(reply.rows);
+}
+
+/// Of the rings that their agents hold, how many say that they are on their light; every one must.
+std::size_t locked_rings(World& world) {
+  std::size_t locked = 0;
+  for (const RingReport& ring : rings_of(world)) {
+    INFO(ring.name << ": " << ring.lock << " by " << ring.trim.mhz << " MHz");
+    CHECK((ring.lock.empty() || ring.lock == "locked"));
+    locked += ring.lock == "locked" ? 1 : 0;
+  }
+  return locked;
 }
 
 struct Seen {
@@ -68,17 +56,18 @@ Seen watch(World& world, const Fabric& fabric, Instant until) {
 
 TEST_CASE("a chip that warms by ten kelvin in a minute loses no channel of rings that are held, and cooling none either") {
   const double kelvin = GENERATE(10.0, -10.0);
-  const Scenario scenario = with_job(scenario_on({.locked = true, .habits = {.crosstalk = 0.02, .substrate = 0.1}}));
+  const Scenario scenario =
+      scenario_on({.locked = true, .habits = {.crosstalk = 0.02, .substrate = 0.1}, .job_at = seconds{2}});
   World world(scenario, std::move(*script_of(scenario)), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{6}});
-  const std::size_t circuits = world.controller().confirmed_plan()->plan.circuits.size();
+  const std::size_t circuits = circuits_of(world);
   REQUIRE(circuits > 0);
   std::map<ElementId, FrequencyOffset> before;  // what crosstalk took: the fabric's figures know none
   for (const RingReport& ring : rings_of(world)) {
     before[ring.ring] = ring.trim;
   }
-  warm(world, *scenario.fabric, kelvin, seconds{60});
+  warm_chips(world, *scenario.fabric, kelvin, seconds{60});
   const Seen seen = watch(world, *scenario.fabric, Instant{seconds{70}});
   CHECK(seen.least_lit == circuits);
   CHECK(seen.worst < 100'000.0 / kRingWidthParts);
@@ -97,19 +86,18 @@ TEST_CASE("a chip that warms by ten kelvin in a minute loses no channel of rings
 }
 
 TEST_CASE("the same chip without lock loses its channels") {
-  const Scenario scenario = with_job(scenario_on({}));
+  const Scenario scenario = scenario_on({.job_at = seconds{2}});
   World world(scenario, std::move(*script_of(scenario)), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{6}});
-  warm(world, *scenario.fabric, 10, seconds{60});
+  warm_chips(world, *scenario.fabric, 10, seconds{60});
   const Seen seen = watch(world, *scenario.fabric, Instant{seconds{70}});
   CHECK(seen.worst > 100'000);
   CHECK(seen.least_lit == 0);
 }
 
 TEST_CASE("rings that are held are let go while they are measured, and held again with what was measured") {
-  Scenario scenario = with_job(scenario_on({.calibrated = false, .locked = true, .habits = astray()}));
-  scenario.jobs.front().at = seconds{60};
+  const Scenario scenario = scenario_on({.calibrated = false, .locked = true, .habits = astray(), .job_at = seconds{60}});
   World world(scenario, std::move(*script_of(scenario)), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{5}});
@@ -118,35 +106,55 @@ TEST_CASE("rings that are held are let go while they are measured, and held agai
   REQUIRE(client.trouble().empty());
   CHECK(client.campaign().troubles().empty());
   world.run_until(Instant{seconds{65}});
-  warm(world, *scenario.fabric, 3, seconds{10});
+  warm_chips(world, *scenario.fabric, 3, seconds{10});
   const Seen first = watch(world, *scenario.fabric, Instant{seconds{80}});
   CHECK(first.worst < 100'000.0 / kRingWidthParts);
-  for (const RingReport& ring : rings_of(world)) {
-    CHECK((ring.lock.empty() || ring.lock == "locked"));
-  }
+  CHECK(locked_rings(world) == circuits_of(world));
 }
 
 TEST_CASE("an agent that starts again on a warm chip finds its rings' light again") {
-  const Scenario scenario = with_job(scenario_on({.locked = true}));
+  const Scenario scenario = scenario_on({.locked = true, .job_at = seconds{2}});
   World world(scenario, std::move(*script_of(scenario)), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{6}});
-  const std::size_t circuits = world.controller().confirmed_plan()->plan.circuits.size();
-  warm(world, *scenario.fabric, 4, seconds{20});
+  const std::size_t circuits = circuits_of(world);
+  warm_chips(world, *scenario.fabric, 4, seconds{20});
   world.run_until(Instant{seconds{30}});
   CHECK(world.light().reached().size() == circuits);
   world.crash(agent_peer(NodeId{1}), seconds{2});
   world.run_until(Instant{seconds{60}});
   CHECK(world.light().reached().size() == circuits);
   CHECK(worst_of(rings_off_light(world, *scenario.fabric)) < 100'000.0 / kRingWidthParts);
-  for (const RingReport& ring : rings_of(world)) {
-    INFO(ring.name << ": " << ring.lock << " by " << ring.trim.mhz << " MHz");
-    CHECK((ring.lock.empty() || ring.lock == "locked"));
-  }
+  CHECK(locked_rings(world) == circuits_of(world));
+}
+
+TEST_CASE("rings of a job that ends on a warm chip are cold and no drift, and the next job's are in place at once") {
+  Scenario scenario = scenario_on({.locked = true, .job_at = seconds{2}});
+  scenario.jobs.front().runs_for = seconds{30};
+  JobSubmission next = scenario.jobs.front();
+  next.name = "next";
+  next.at = seconds{50};
+  scenario.jobs.push_back(next);
+  World world(scenario, std::move(*script_of(scenario)), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{6}});
+  warm_chips(world, *scenario.fabric, 8, seconds{20});
+  world.run_until(Instant{seconds{49}});
+  REQUIRE(circuits_of(world) == 0);
+  CHECK(locked_rings(world) == 0);
+  CHECK(world.alarms().empty());
+  const std::uint64_t confirmed = world.confirmed();
+  world.run_until(Instant{seconds{51}});
+  REQUIRE(circuits_of(world) > 0);
+  CHECK(worst_of(rings_off_light(world, *scenario.fabric)) < 100'000.0 / kRingWidthParts);
+  world.run_until(Instant{seconds{60}});
+  CHECK(locked_rings(world) == circuits_of(world));
+  CHECK(world.confirmed() == confirmed + 1);
+  CHECK(world.alarms().empty());
 }
 
 TEST_CASE("a ring that its heater cannot bring back says that it is at its end, and by how much it may still warm") {
-  const Scenario scenario = with_job(scenario_on({.locked = true}));
+  const Scenario scenario = scenario_on({.locked = true, .job_at = seconds{2}});
   World world(scenario, std::move(*script_of(scenario)), {});
   REQUIRE(world.start());
   world.run_until(Instant{seconds{6}});
@@ -155,7 +163,7 @@ TEST_CASE("a ring that its heater cannot bring back says that it is at its end, 
     least = ring.warmer_millikelvin ? std::min(least, *ring.warmer_millikelvin) : least;
   }
   REQUIRE(least < 400'000);
-  warm(world, *scenario.fabric, least / 1e3 + 3, seconds{120});
+  warm_chips(world, *scenario.fabric, least / 1e3 + 3, seconds{120});
   world.run_until(Instant{seconds{130}});
   const auto rings = rings_of(world);
   const auto ended = std::ranges::find(rings, "at_limit", &RingReport::lock);
