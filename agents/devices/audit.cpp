@@ -77,7 +77,8 @@ void Audit::read_next(StepContext context) {
 }
 
 bool Audit::read(StepContext context, std::size_t unit) {
-  if (units_[unit].claim.owner() != Activity::none || units_[unit].progress == Progress::under_way ||
+  const bool is_too_early = context.now < light_settles_at_ && measures_light(unit);
+  if (is_too_early || units_[unit].claim.owner() != Activity::none || units_[unit].progress == Progress::under_way ||
       !units_.take(unit, Activity::audit)) {
     return false;
   }
@@ -85,12 +86,31 @@ bool Audit::read(StepContext context, std::size_t unit) {
   return true;
 }
 
-void Audit::read_light(StepContext context) { light_.set(context, later(context.now, kLightSettles)); }
+void Audit::read_light(StepContext context) {
+  light_settles_at_ = later(context.now, kLightSettles);
+  light_.set(context, light_settles_at_);
+}
+
+bool Audit::measures_light(std::size_t unit) const {
+  if (units_[unit].device->role == DeviceRole::monitor) {
+    return true;
+  }
+  if (units_[unit].device->role != DeviceRole::transmitter) {
+    return false;
+  }
+  const Observation seen = units_.observe(unit);
+  const auto* module = std::get_if<TransmitterObservation>(&seen.reading);
+  return module != nullptr && module->received.has_value();
+}
 
 void Audit::mark_monitors() {
   for (std::size_t i = 0; i < units_.size(); ++i) {
     due_[i] = due_[i] || units_[i].device->role == DeviceRole::monitor;
   }
+}
+
+bool Audit::is_unsettled(Instant now, std::size_t unit) const {
+  return (now < light_settles_at_ || due_[unit] || (awaited_[unit] && units_[unit].polling)) && measures_light(unit);
 }
 
 void Audit::read_due(StepContext context) {
@@ -117,6 +137,9 @@ Observation named(Observation seen, const DeviceUnit& unit) {
 void Audit::report_all(StepContext context) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (is_unsettled(context.now, i)) {
+      continue;
+    }
     reported_[i] = units_.observe(i);
     all.push_back(named(reported_[i], units_[i]));
     units_.forget_fresh(i);
@@ -127,7 +150,7 @@ void Audit::report_all(StepContext context) {
 void Audit::report_changes(StepContext context) {
   std::vector<Observation> changed;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (!units_[i].fresh || units_[i].claim.owner() != Activity::none) {
+    if (!units_[i].fresh || units_[i].claim.owner() != Activity::none || is_unsettled(context.now, i)) {
       continue;  // in motion: whoever moves it reports
     }
     units_.forget_fresh(i);

@@ -35,9 +35,12 @@ class Audit {
 
  private:
   void read_next(StepContext context);
+  bool measures_light(std::size_t unit) const;
   void mark_monitors();
   void read_due(StepContext context);
   bool read(StepContext context, std::size_t unit);
+  /// Measures light, and may have read it before chips were warm: not told until it has read again.
+  bool is_unsettled(Instant now, std::size_t unit) const;
   void report(StepContext context, std::vector<Observation> observations);
 
   AuditOptions options_;
@@ -51,6 +54,7 @@ class Audit {
   Deadline audit_{kAuditTimer};
   Deadline report_{kReportTimer};
   Deadline light_{kLightTimer};
+  Instant light_settles_at_ = Instant::min();  ///< after the last order for light
 };
 
 /// Would an operator call the device something else now? Analogue values count once they have moved by a fraction of what

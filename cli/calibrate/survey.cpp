@@ -18,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPollInterval = std::chrono::milliseconds{10};
 /// A monitor that says nothing for so long after a commit is given up for this look: longer than an agent's round of audits.
 constexpr auto kReadingWait = std::chrono::seconds{6};
+/// A host that was busy for a moment spoils no calibration of minutes.
+constexpr int kAttempts = 3;
 
 /// What came to the receivers since the last commit; a monitor that stays silent is left out.
 Result<std::map<ElementId, Dbm>> look(Connection& connection, const std::vector<ElementId>& receivers) {
@@ -59,16 +61,32 @@ bool is_about_the_look(ErrorCode code) {
          code == ErrorCode::out_of_range;
 }
 
+/// False: the controller would not plan it, and the survey knows. Ordered again where agents did not carry it out.
+Result<bool> light(Connection& connection, const Globals& globals, LightSurvey& survey) {
+  for (int attempt = 1;; ++attempt) {
+    const auto reply = connection.ask(survey.ask());
+    if (!reply && is_about_the_look(reply.error().code)) {
+      survey.refused(reply.error());
+      return false;
+    }
+    if (!reply) {
+      return std::unexpected(reply.error());
+    }
+    const auto done = await_revision(connection, reply->revision, globals.timeout);
+    if (done) {
+      return true;
+    }
+    if (attempt == kAttempts || done.error().code != ErrorCode::refused) {
+      return std::unexpected(done.error());
+    }
+  }
+}
+
 Result<void> step(Connection& connection, const Globals& globals, LightSurvey& survey) {
-  const auto reply = connection.ask(survey.ask());
-  if (!reply && is_about_the_look(reply.error().code)) {
-    survey.refused(reply.error());
-    return {};
+  const auto is_lit = light(connection, globals, survey);
+  if (!is_lit || !*is_lit) {
+    return is_lit ? Result<void>() : std::unexpected(is_lit.error());
   }
-  if (!reply) {
-    return std::unexpected(reply.error());
-  }
-  LOOM_TRY(await_revision(connection, reply->revision, globals.timeout));
   if (survey.wants_expected()) {
     const auto powers = expected(connection);
     if (!powers) {

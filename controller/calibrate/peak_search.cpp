@@ -16,9 +16,11 @@ constexpr double kScanStep = 0.5;    ///< widths: one look at least lies where i
 constexpr double kCloseStep = 0.25;  ///< widths: 1 dB beside the peak
 constexpr double kFoundAgain = 2;    ///< widths beside where it was thought to be
 constexpr int kMoves = 4;
-constexpr Db kPeak{300};        ///< above the least light seen: less is no resonance
-constexpr Db kSecondPeak{600};  ///< as near to the strongest another place is a resonance too
-constexpr Db kFlat{20};         ///< three close looks that differ by less see no resonance
+constexpr double kLeastWidth = 0.5;  ///< of what is known: narrower, a look saw less light than its ring drops there,
+constexpr double kMostWidth = 2;     ///< wider, more
+constexpr Db kPeak{300};             ///< above the least light seen: less is no resonance
+constexpr Db kSecondPeak{600};       ///< as near to the strongest another place is a resonance too
+constexpr Db kFlat{20};              ///< three close looks that differ by less see no resonance
 
 double reciprocal(Dbm power) { return std::pow(10.0, -power.centi / 1000.0); }
 
@@ -98,30 +100,44 @@ void PeakSearch::judge_scan() {
   plan_close_looks(best->place);
 }
 
-void PeakSearch::judge_close_looks() {
-  const std::array<double, 3> y{reciprocal(seen_[0].power), reciprocal(seen_[1].power), reciprocal(seen_[2].power)};
-  const auto [least, most] = std::ranges::minmax_element(seen_, {}, &Look::power);
-  const double step = kCloseStep * width_;
-  if (least->power > kNoLight && most->power - least->power < kFlat && seen_[2].place - seen_[0].place > step) {
-    return give_up(format_text("its monitor reads {} about the peak and does not change: saturated", in_dbm(most->power)));
+std::optional<double> PeakSearch::top() const {
+  if (std::ranges::any_of(seen_, [](const Look& look) { return look.power <= kNoLight; })) {
+    return std::nullopt;
   }
+  const std::array<double, 3> y{reciprocal(seen_[0].power), reciprocal(seen_[1].power), reciprocal(seen_[2].power)};
   const double left = (y[1] - y[0]) / (seen_[1].place - seen_[0].place);
   const double right = (y[2] - y[1]) / (seen_[2].place - seen_[1].place);
   const double bend = (right - left) / (seen_[2].place - seen_[0].place);
+  if (!(bend > 0) || !std::isfinite(bend)) {
+    return std::nullopt;
+  }
+  const double peak = (seen_[0].place + seen_[1].place) / 2 - left / (2 * bend);
+  const double least = y[0] + (left + bend * (peak - seen_[1].place)) * (peak - seen_[0].place);
+  const double width = 2 * std::sqrt(std::max(0.0, least / bend));
+  return width > kLeastWidth * width_ && width < kMostWidth * width_ ? std::optional(peak) : std::nullopt;
+}
+
+void PeakSearch::judge_close_looks() {
+  const auto [least, most] = std::ranges::minmax_element(seen_, {}, &Look::power);
+  const double step = kCloseStep * width_;
+  const bool is_flat = least->power > kNoLight && most->power - least->power < kFlat && seen_[2].place - seen_[0].place > step;
+  if (is_flat && has_scanned_) {
+    return give_up(format_text("its monitor reads {} about the peak and does not change: saturated", in_dbm(most->power)));
+  }
+  const std::optional<double> peak = top();
+  if (peak && *peak > seen_[0].place - step / 2 && *peak < seen_[2].place + step / 2) {
+    peak_ = peak;
+    return;
+  }
   double wanted = most->place;
-  if (least->power > kNoLight && bend > 0 && std::isfinite(bend)) {
-    wanted = (seen_[0].place + seen_[1].place) / 2 - left / (2 * bend);
-    if (wanted > seen_[0].place - step / 2 && wanted < seen_[2].place + step / 2) {
-      peak_ = wanted;
-      return;
-    }
-    wanted = std::clamp(wanted, seen_[0].place - width_, seen_[2].place + width_);  // outside its looks a parabola is less sure
+  if (peak) {
+    wanted = std::clamp(*peak, seen_[0].place - width_, seen_[2].place + width_);  // outside its looks a parabola is less sure
   } else if (most == seen_.begin() || most == seen_.end() - 1) {
     wanted += most == seen_.begin() ? -step / 2 : step / 2;
   } else if (least->power <= kNoLight) {
     wanted += seen_.front().power <= kNoLight ? step / 2 : -step / 2;
   }
-  if (wanted != most->place && most->power > kNoLight && moves_ < kMoves) {
+  if (!is_flat && wanted != most->place && most->power > kNoLight && moves_ < kMoves) {
     ++moves_;
     return plan_close_looks(wanted);
   }

@@ -41,6 +41,8 @@ class PeakSearch {
   void plan_close_looks(double place);
   void judge_scan();
   void judge_close_looks();
+  /// Of the Lorentzian of about its width on which the three looks lie; none: they lie on none.
+  std::optional<double> top() const;
   void give_up(std::string why) { trouble_ = std::move(why); }
 
   double from_;

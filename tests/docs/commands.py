@@ -202,7 +202,7 @@ class Scratch:
         return path, False
 
     def run(self, text, state, limit):
-        """(exit code, what it said last, seconds). Its children end with it."""
+        """(exit code, what it said first and last, seconds). Its children end with it."""
         begun = time.monotonic()
         process = subprocess.Popen(["bash", "-o", "pipefail", "-c", text], cwd=self.folder, text=True, errors="replace",
                                    env={**self.environment, "LIGHTLOOM_STATE": str(state)}, start_new_session=True,
@@ -217,13 +217,19 @@ class Scratch:
                 os.killpg(process.pid, signal.SIGKILL)
                 said = process.communicate()
             return 124, f"not over after {limit} s", time.monotonic() - begun
-        tail = [line for line in said[1].strip().splitlines() + said[0].strip().splitlines() if line.strip()]
-        return process.returncode, "\n    ".join(tail[:6]), time.monotonic() - begun
+        lines = [line for line in said[1].strip().splitlines() + said[0].strip().splitlines() if line.strip()]
+        shown = lines if len(lines) <= 20 else lines[:8] + ["..."] + lines[-12:]
+        return process.returncode, "\n    ".join(shown), time.monotonic() - begun
 
-    def end(self):
+    def end_labs(self):
+        """Those of a page that has been run: labs that train beside each other would leave the next page no processor."""
         for state in self.states:
             if (state / "lab.json").exists():
                 self.run("loom lab down", state, 60)
+        self.states = []
+
+    def end(self):
+        self.end_labs()
         for emulator in self.testbed:
             emulator.kill()
             emulator.wait()
@@ -295,6 +301,7 @@ def main():
                     print("\n".join(f"{name_of(page)}:{line}: {text}" for line, text in block.commands))
                 else:
                     run_block(block, scratch, counts, faults)
+            scratch.end_labs()
     finally:
         scratch.end()
     print(", ".join(f"{number} {what}" for what, number in counts.items()))

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <random>
+
 #include "tests/unit/calibrate/true_bank.hpp"
 
 using namespace loom;
@@ -75,6 +77,41 @@ TEST_CASE("a bank a nanometre off and five percent off is found and put on every
     for (const std::int64_t light : {193'300'000, 193'100'000, 192'900'000}) {
       for (const double miss : misses(bank, laws, {light})) {
         CHECK(std::abs(miss) < 1'000);  // of 6,250 that are allowed
+      }
+    }
+  }
+}
+
+TEST_CASE("a law is as good as its residual says, whatever the bank is like") {
+  std::mt19937_64 random(1);
+  const auto within = [&](double least, double most) { return std::uniform_real_distribution(least, most)(random); };
+  for (int bank_number = 0; bank_number < 200; ++bank_number) {
+    CAPTURE(bank_number);
+    const std::size_t rings = 1 + bank_number % 8;
+    TrueBank bank = true_bank(rings, 0);
+    bank.noise_part = 0.005;
+    bank.floor_dbm = bank_number % 3 == 0 ? -40 : -26;  // a converter's last count
+    bank.drops_within = bank_number % 2 == 0 ? 1e9 : 0.5;
+    for (std::size_t i = 0; i < rings; ++i) {
+      bank.cold_mhz[i] = static_cast<double>(kKindCold) + within(-120'000, 120'000);
+      const double own = kKindShift * within(0.93, 1.07);
+      for (std::size_t j = 0; j < rings; ++j) {
+        const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
+        bank.mhz_per_square_volt[i][j] = i == j ? own : own * within(0.005, 0.03) * std::exp(1 - distance);
+      }
+    }
+    const Swept done = swept(bank, kind_of(rings));
+    const std::vector<RingLaw> laws = done.sweep.laws();
+    REQUIRE(laws.size() == rings);
+    for (const RingLaw& law : laws) {
+      for (int heat = 0; heat < 20; ++heat) {
+        std::vector<std::int32_t> millivolts;
+        for (std::size_t i = 0; i < rings; ++i) {
+          millivolts.push_back(static_cast<std::int32_t>(within(0, 5'500)));
+        }
+        const double off = static_cast<double>(resonance_by(law, millivolts).mhz) - bank.stands(law.channel, millivolts);
+        CHECK(std::abs(off) < 1'500);
+        CHECK(std::abs(off) < 600 + 4.0 * static_cast<double>(law.residual.mhz));
       }
     }
   }

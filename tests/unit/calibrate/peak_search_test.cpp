@@ -63,6 +63,17 @@ TEST_CASE("a peak that is known takes three looks, and one that has gone a littl
   CHECK(std::abs(*away.peak() - 280'000) < 500);
 }
 
+TEST_CASE("a look at a converter's last count beside the light moves no peak") {
+  constexpr Dbm kLastCount{-3'113};
+  for (double peak = 150'000; peak < 250'000; peak += 777) {
+    CAPTURE(peak);
+    PeakSearch search = PeakSearch::about(200'000, 0, 400'000, kWidth);
+    run(search, [&](double place) { return std::abs(place - peak) > kWidth / 2 ? kLastCount : lorentzian(place, peak); });
+    REQUIRE(search.peak());
+    CHECK(std::abs(*search.peak() - peak) < 300);
+  }
+}
+
 TEST_CASE("what is no resonance is told by what it is") {
   const auto trouble = [](const std::function<Dbm(double)>& light) {
     PeakSearch search = PeakSearch::scan(0, 400'000, kWidth);

@@ -15,9 +15,11 @@ struct TrueBank {
   std::vector<double> cold_mhz;
   std::vector<std::vector<double>> mhz_per_square_volt;  ///< [ring][heater]
   double fwhm_mhz = 50'000;
-  double top_dbm = -5;    ///< of light that drops wholly
-  double most_dbm = 10;   ///< more than that a monitor does not tell
-  double noise_part = 0;  ///< of each reading, either way
+  double top_dbm = -5;        ///< of light that drops wholly
+  double most_dbm = 10;       ///< more than that a monitor does not tell
+  double noise_part = 0;      ///< of each reading, either way
+  double floor_dbm = -40;     ///< what a monitor reads of no light
+  double drops_within = 1e9;  ///< widths: light that is farther off passes by
   std::uint64_t random = 1;
 
   double stands(std::size_t ring, const std::vector<std::int32_t>& millivolts) const {
@@ -34,7 +36,8 @@ struct TrueBank {
     random = random * 6364136223846793005ULL + 1442695040888963407ULL;
     const double noise = 1 + noise_part * (static_cast<double>(random >> 33) / 1073741824.0 - 1);
     const double dbm = top_dbm - 10 * std::log10(1 + off * off) + 10 * std::log10(noise);
-    return {static_cast<std::int32_t>(std::lround(100 * std::max(-40.0, std::min(dbm, most_dbm))))};
+    const double seen = std::abs(off) > 2 * drops_within ? floor_dbm : std::max(floor_dbm, std::min(dbm, most_dbm));
+    return {static_cast<std::int32_t>(std::lround(100 * seen))};
   }
 };
 
