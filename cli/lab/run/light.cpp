@@ -72,8 +72,8 @@ void LabLight::note_death(std::uint32_t process, Instant at) {
   }
 }
 
-/// A process that is down has said its last.
-Result<void> LabLight::await_logs() const {
+/// Returns up to when all logs are whole. A process that is down has said its last.
+Result<Instant> LabLight::await_logs() const {
   const Instant now = monotonic_now();  // the agents' clock, on this host
   for (std::uint32_t process = 0; process < lab_.scenario.agents.processes; ++process) {
     const std::string path = lab_.files.light_log(process);
@@ -88,11 +88,14 @@ Result<void> LabLight::await_logs() const {
       std::this_thread::sleep_for(kPollInterval);
     }
   }
-  return {};
+  return now;
 }
 
 Result<std::vector<OpticalChange>> LabLight::changes() const {
-  LOOM_TRY(await_logs());
+  const auto whole_until = await_logs();
+  if (!whole_until) {
+    return std::unexpected(whole_until.error());
+  }
   std::vector<std::string> paths;
   for (std::uint32_t process = 0; process < lab_.scenario.agents.processes; ++process) {
     paths.push_back(lab_.files.light_log(process));
@@ -113,6 +116,8 @@ Result<std::vector<OpticalChange>> LabLight::changes() const {
     }
     changes.insert(changes.end(), part->begin(), part->end());
   }
+  // Logs are read one after the other: what one says of later is told without the lasers that another had not darkened yet.
+  std::erase_if(changes, [&](const OpticalChange& change) { return change.at > *whole_until; });
   std::ranges::stable_sort(changes, {}, &OpticalChange::at);
   return changes;
 }

@@ -26,7 +26,7 @@ class LabLight {
   Result<std::vector<OpticalChange>> changes() const;
 
  private:
-  Result<void> await_logs() const;
+  Result<Instant> await_logs() const;
 
   const LabRecord& lab_;
   std::vector<OpticalChange> noted_;  ///< beside the logs
