@@ -25,6 +25,7 @@ YEAR_NS = 365 * 86400 * 10**9
 TERMS_GRANTED = 64        # what all lies together may cost of 2^64 terms or revisions
 REVISIONS_GRANTED = TERMS_GRANTED * 3_001  # each believed hello raises them by what it says and 1,001
 COUNT_S = 2.0             # refusals are told in sums, about one a second
+GIVEN_UP_S = 8            # until a commit that nobody answers is over
 JOIN_S = 10
 
 
@@ -308,8 +309,14 @@ def commits(family):
                 for _ in range(2 if body else 0):
                     liar.say(envelope.node_id, revision=envelope.revision_number, **body)
             liar.beat()
-    lab.loom("job", "submit", "vgg19", "--ranks", ",".join(map(str, STOLEN)))
+
+    def is_wanted():
+        return any(row["nodes"] == list(STOLEN) and row["state"] in ("waiting", "pending") for row in lab.jobs().values())
     for text, lead_ns in (("a hundred years", 100 * YEAR_NS), ("a year", YEAR_NS), ("an hour", 3600 * 10**9)):
+        if is_wanted():  # its commit is given up 5 s after its begin, whoever lied in it: each lie has a new one
+            lab.loom("job", "cancel", str(max(lab.jobs())))
+            wait_until(lambda: not (liar.beat() or liar.listen(0.05)) and not is_wanted(), GIVEN_UP_S)
+        lab.loom("job", "submit", "vgg19", "--ranks", ",".join(map(str, STOLEN)))
         family.lie(f"a lead of {text} in a commit that it takes part in", lambda: join_in(lead_ns),
                    ("implausible", "malformed"))
     order = subprocess.Popen([lab.programs / "loom", "--state", lab.state, "--timeout", "10s", "job", "submit", "vgg19",
