@@ -54,7 +54,7 @@ constexpr Column<CalibrationReport> kBanks[] = {
     {"residual", [](const CalibrationReport& row) { return gigahertz(residual_of(row.calibration)); }}};
 
 constexpr Column<RingLaw> kRings[] = {
-    {"ring", [](const RingLaw& law) { return std::to_string(law.channel); }},
+    {"channel", [](const RingLaw& law) { return std::to_string(law.channel); }},
     {"cold resonance", [](const RingLaw& law) { return loom::to_string(law.cold_resonance); }},
     {"own heater", [](const RingLaw& law) { return decimals(own_mhz(law) / 1e3, 3) + " GHz/V^2"; }},
     {"crosstalk", [](const RingLaw& law) { return decimals(100 * crosstalk(law), 2) + " %"; }},
@@ -104,7 +104,7 @@ struct RingChange {
   std::string own;
 };
 
-constexpr Column<RingChange> kChanges[] = {{"ring", [](const RingChange& row) { return std::to_string(row.channel); }},
+constexpr Column<RingChange> kChanges[] = {{"channel", [](const RingChange& row) { return std::to_string(row.channel); }},
                                            {"cold resonance", [](const RingChange& row) { return row.cold; }},
                                            {"own heater", [](const RingChange& row) { return row.own; }}};
 
@@ -162,7 +162,7 @@ int diff(const Globals& globals, const std::string& word) {
     }
     const double cold = static_cast<double>((law.cold_resonance - was->cold_resonance).mhz) / 1e3;
     const double own = 100 * (own_mhz(law) / own_mhz(*was) - 1);
-    list.push_back({{"ring", law.channel}, {"cold_resonance_ghz", cold}, {"own_heater_percent", own}});
+    list.push_back({{"channel", law.channel}, {"cold_resonance_ghz", cold}, {"own_heater_percent", own}});
     changes.push_back({law.channel, signed_text(cold, 2, " GHz"), signed_text(own, 2, " %")});
   }
   if (globals.json) {
@@ -193,7 +193,7 @@ void spread(Json& row, const BankCalibration& bank) {
     for (const std::int64_t shift : law.shift) {
       parts.push_back(1e-6 * static_cast<double>(shift));
     }
-    rings.push_back({{"ring", law.channel},
+    rings.push_back({{"channel", law.channel},
                      {"cold_resonance_thz", static_cast<double>(law.cold_resonance.mhz) / 1e6},
                      {"shift_ghz_per_square_volt", parts},
                      {"residual_ghz", static_cast<double>(law.residual.mhz) / 1e3},

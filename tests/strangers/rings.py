@@ -180,7 +180,7 @@ class Ring:
         bank = [other for other in rows if other.bank_device_id == row.bank_device_id]
         bank.sort(key=lambda other: other.channel_number)
         self.elements = [other.ring_element_id for other in bank]
-        self.law_by_channel = sorted(calibration["rings"], key=lambda law: law["ring"])  # there a ring is a channel
+        self.law_by_channel = sorted(calibration["rings"], key=lambda law: law["channel"])
         self.law = self.law_by_channel[row.channel_number]
         self.own = self.law["shift_ghz_per_square_volt"][row.channel_number]
         self.range_ghz = row.free_spectral_range_mhz / 1000
@@ -519,8 +519,8 @@ def judge_disturbed(ledger, programs):
         for device, bank in calibrations(lab).items():
             for law, was in zip(bank["rings"], disturbed.get(device, {}).get("rings", [])):
                 cold = 1000 * (was["cold_resonance_thz"] - law["cold_resonance_thz"])
-                shifts = [of["shift_ghz_per_square_volt"][law["ring"]] for of in (was, law)]
-                far[f"{bank['name']}, channel {law['ring']}"] = max(cold, cold - 49 * (shifts[0] - shifts[1]), key=abs)
+                shifts = [of["shift_ghz_per_square_volt"][law["channel"]] for of in (was, law)]
+                far[f"{bank['name']}, channel {law['channel']}"] = max(cold, cold - 49 * (shifts[0] - shifts[1]), key=abs)
         worst = max(far, key=lambda ring: abs(far[ring]), default="")
         ledger.promise("a calibration in which a client of the same key meddles fails, or is right",
                        answer.returncode != 0 or bool(far) and abs(far[worst]) <= ALLOWED_GHZ,

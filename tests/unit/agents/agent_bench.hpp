@@ -27,8 +27,9 @@ inline Instant at_ms(std::int64_t ms) { return Instant{milliseconds{ms}}; }
 enum class OtherLight : std::uint8_t { none, passes };
 
 /// `none`: two nodes, and agent 0 drives everything.
-inline std::shared_ptr<const Fabric> bench_fabric(OtherLight other) {
+inline std::shared_ptr<const Fabric> bench_fabric(OtherLight other, bool photodiodes) {
   OddlParameters parameters;
+  parameters.photodiodes = photodiodes;
   parameters.nodes = parameters.group_size = other == OtherLight::none ? 2 : 3;
   Fabric fabric = make_oddl(parameters);
   std::optional<BusId> laser_bus;
@@ -52,7 +53,8 @@ inline Setpoint wss_at(std::int32_t n, std::uint16_t output) { return Wavelength
 
 class AgentBench {
  public:
-  explicit AgentBench(OtherLight other = OtherLight::passes) : fabric(bench_fabric(other)) {
+  explicit AgentBench(OtherLight other = OtherLight::passes, bool photodiodes = false)
+      : fabric(bench_fabric(other, photodiodes)) {
     for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
       auto device = std::make_shared<FakeDevice>();
       device->id = id;
@@ -69,6 +71,10 @@ class AgentBench {
             device->rings.push_back(std::get<RingFilter>(fabric->element(ring).kind));
           }
           heaters.push_back(id);
+          break;
+        case DeviceRole::monitor:
+          device->setpoint = MonitorSetpoint{};
+          monitors.push_back(id);
           break;
         default:
           device->setpoint = WavelengthSwitchSetpoint{};
@@ -95,6 +101,7 @@ class AgentBench {
     options.fabric = fabric;
     options.software = "test";
     options.edges = edges;
+    options.audit_interval = audit_interval;
     agent = std::make_unique<Agent>(options, std::move(drivers));
     deliver(Started{boot_id, kBenchClock, journal});
   }
@@ -183,6 +190,9 @@ class AgentBench {
     plan.revision = Revision{revision};
     plan.node = kBenchNode;
     for (const DeviceId id : fabric->devices_of_agent[kBenchNode.value]) {
+      if (fabric->device(id).role == DeviceRole::monitor) {
+        continue;
+      }
       const bool laser = fabric->device(id).role == DeviceRole::transmitter;
       Setpoint setpoint = laser ? laser_at(n) : wss_at(n, 1);
       if (fabric->device(id).role == DeviceRole::filter) {
@@ -229,6 +239,7 @@ class AgentBench {
   std::vector<DeviceId> lasers;
   std::vector<DeviceId> heaters;
   std::vector<DeviceId> switches;
+  std::vector<DeviceId> monitors;  ///< read as nothing but that they were read
   std::vector<Actuation> log;
   std::vector<Envelope> sent;
   std::vector<Record> journal;
@@ -255,11 +266,12 @@ class AgentBench {
   std::multimap<Instant, Pending> replies;
   std::map<BusId, Instant> free_at;
 
-  std::vector<EdgeLine> edges;       ///< of the agent that is started next
-  BusReply edge_answer{};            ///< to every order for an edge
-  bool edges_come = true;            ///< what was taken is given
-  std::vector<Instant> edge_orders;  ///< Instant{}: taken back
-  std::optional<Instant> edge_at{};  ///< of the one line that there is
+  Duration audit_interval = seconds{1};  ///< of the agent that is started next
+  std::vector<EdgeLine> edges;           ///< likewise
+  BusReply edge_answer{};                ///< to every order for an edge
+  bool edges_come = true;                ///< what was taken is given
+  std::vector<Instant> edge_orders;      ///< Instant{}: taken back
+  std::optional<Instant> edge_at{};      ///< of the one line that there is
 
  private:
   void give_edge() {

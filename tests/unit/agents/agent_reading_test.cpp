@@ -6,6 +6,7 @@
 #include "controller/architectures/sip_ring/fabric.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/ring/ring.hpp"
+#include "tests/unit/agents/agent_bench.hpp"
 
 namespace loom::test {
 namespace {
@@ -174,6 +175,40 @@ TEST_CASE("without a reading of its kind nobody knows what a device holds") {
   CHECK(found(share(FilterSetpoint{}), WavelengthSwitchObservation{}) == "has not been read");
   CHECK(found(share(FilterSetpoint{}), CircuitSwitchObservation{}) == "has not been read");
   CHECK(found(share(WavelengthSwitchSetpoint{}), CircuitSwitchObservation{}) == "has not been read");
+}
+
+/// Whose poll is under way when light is confirmed, or falls between that and warm chips, depends on the instant.
+TEST_CASE("what a monitor read before chips are warm is told to nobody, and what it reads then is told whatever it is") {
+  constexpr Duration kWarm = milliseconds{15};
+  constexpr Duration kReadingTakes = milliseconds{12};
+  for (int offset = 0; offset < 60; ++offset) {
+    CAPTURE(offset);
+    AgentBench bench(OtherLight::none, true);
+    REQUIRE_FALSE(bench.monitors.empty());
+    for (const DeviceId monitor : bench.monitors) {
+      bench.device(monitor).reply_delay = kReadingTakes;
+    }
+    bench.audit_interval = milliseconds{5};
+    bench.start();
+    bench.receive({}, Welcome{seconds{10}, Revision{}});
+    bench.run_for(seconds{1} + milliseconds{offset});
+    bench.commit(bench.static_plan(1, 16));
+    REQUIRE(bench.count<Applied>() == 1);
+    const Instant confirmed = bench.now;
+    bench.sent.clear();
+    bench.run_for(milliseconds{100});
+    std::map<DeviceId, int> told;
+    for (const Envelope& envelope : bench.sent) {
+      const auto* report = std::get_if<ObservationReport>(&envelope.body);
+      for (const Observation& seen : report != nullptr ? report->observations : std::vector<Observation>{}) {
+        if (std::ranges::find(bench.monitors, seen.device) != bench.monitors.end() && seen.read_at > confirmed) {
+          CHECK(seen.read_at - confirmed >= kWarm + kReadingTakes);
+          ++told[seen.device];
+        }
+      }
+    }
+    CHECK(told.size() == bench.monitors.size());
+  }
 }
 
 }  // namespace
