@@ -239,7 +239,7 @@ class AgentBench {
   std::vector<DeviceId> lasers;
   std::vector<DeviceId> heaters;
   std::vector<DeviceId> switches;
-  std::vector<DeviceId> monitors;  ///< read as nothing but that they were read
+  std::vector<DeviceId> monitors;
   std::vector<Actuation> log;
   std::vector<Envelope> sent;
   std::vector<Record> journal;

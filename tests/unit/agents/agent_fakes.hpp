@@ -142,6 +142,8 @@ class FakeDriver : public Driver {
         bank.millivolts[ring.channel] = heater_millivolts(device_->rings[ring.channel], ring.resonance).value();
       }
       seen.reading = bank;
+    } else if (known_ && std::holds_alternative<MonitorSetpoint>(known_->setpoint)) {
+      seen.reading = MonitorObservation{{LightReading{0, Dbm{-1'000 + static_cast<std::int32_t>(reads_ % 2) * 500}, {}}}};
     }
     return seen;
   }
@@ -182,6 +184,7 @@ class FakeDriver : public Driver {
     }
     must_read_ = false;
     read_at_ = now;
+    ++reads_;
     known_ = Known{device_->setpoint, reply.words.at(0) != 0, reply.words.at(1) != 0};
     if (!commanded_) {
       activity_ = DriverActivity::idle;
@@ -238,6 +241,7 @@ class FakeDriver : public Driver {
   int errors_ = 0;
   Instant look_again_{};
   Instant read_at_{};
+  std::uint32_t reads_ = 0;  ///< a monitor sees other light each time
 };
 
 }  // namespace loom::test
