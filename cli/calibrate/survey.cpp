@@ -18,8 +18,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPollInterval = std::chrono::milliseconds{10};
 /// A monitor that says nothing for so long after a commit is given up for this look: longer than an agent's round of audits.
 constexpr auto kReadingWait = std::chrono::seconds{6};
-/// A host that was busy for a moment spoils no calibration of minutes.
-constexpr int kAttempts = 3;
 
 /// What came to the receivers since the last commit; a monitor that stays silent is left out.
 Result<std::map<ElementId, Dbm>> look(Connection& connection, const std::vector<ElementId>& receivers) {
@@ -76,7 +74,7 @@ Result<bool> light(Connection& connection, const Globals& globals, LightSurvey& 
     if (done) {
       return true;
     }
-    if (attempt == kAttempts || done.error().code != ErrorCode::refused) {
+    if (attempt == kLookAttempts || done.error().code != ErrorCode::refused) {
       return std::unexpected(done.error());
     }
   }

@@ -14,6 +14,9 @@
 
 namespace loom {
 
+/// A look that agents did not carry out is ordered again: a host that was busy for a moment spoils no survey of minutes.
+inline constexpr int kLookAttempts = 3;
+
 class LightSurvey {
  public:
   virtual ~LightSurvey() = default;

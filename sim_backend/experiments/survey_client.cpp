@@ -168,6 +168,7 @@ void SurveyClient::next(EffectSink& sink) {
 
 void SurveyClient::begin_look(Instant now, EffectSink& sink) {
   lit_at_ = now;
+  returned_ = 0;
   if (survey().wants_expected()) {
     stage_ = Stage::expected;
     ways_.clear();
@@ -202,6 +203,10 @@ void SurveyClient::on_history(Instant now, const OperatorReply& reply, EffectSin
     return wait(now, sink);
   }
   if (rows->front().outcome != CommitOutcome::committed) {
+    if (stage_ == Stage::history && ++returned_ < kLookAttempts) {
+      stage_ = Stage::light;
+      return ask(survey().ask(), sink);
+    }
     return fail(now,
                 format_text("revision {} was {}: {}", revision_.value, to_string(rows->front().outcome), rows->front().reason));
   }

@@ -64,6 +64,7 @@ class SurveyClient {
   Instant begun_{};
   Instant ended_{};
   Instant lit_at_{};  ///< the ask was confirmed
+  int returned_ = 0;  ///< how often this look was not
   std::vector<RingReport> rings_;
   std::vector<CalibrationReport> known_;
   std::vector<ReceiverReport> seen_;

@@ -78,6 +78,22 @@ TEST_CASE("rings that are off their fabric are found by light and their job is l
   CHECK(violations(world) == "");
 }
 
+TEST_CASE("a host that is busy for a moment returns a look, and spoils no calibration") {
+  Scenario scenario = scenario_on({.calibrated = false, .habits = astray()});
+  scenario.machine_faults = {{seconds{7}, NodeId{1}, MachineFaultKind::slow, milliseconds{300}, milliseconds{200}}};
+  World world(scenario, {}, {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{5}});
+  SurveyClient client(world, SurveyClient::What::rings);
+  client.run(Instant{seconds{60}});
+  CHECK(troubles(client) == "");
+  CHECK(world.controller().intent().calibrations.size() == 4);
+  const OperatorReply history = world.controller().answer(Query{Noun::history, {}});
+  const auto& commits = std::get<std::vector<CommitReport>>(history.rows);
+  CHECK(std::ranges::count(commits, CommitOutcome::committed, &CommitReport::outcome) <
+        static_cast<std::ptrdiff_t>(commits.size()));
+}
+
 TEST_CASE("five hundred rings are found side by side") {
   const Scenario scenario =
       scenario_on({.nodes = 64, .group_size = 16, .channels = 32, .planes = 8, .calibrated = false, .habits = astray()});
