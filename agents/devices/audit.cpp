@@ -92,11 +92,9 @@ void Audit::read_light(StepContext context) {
 }
 
 bool Audit::measures_light(std::size_t unit) const {
-  if (units_[unit].device->role == DeviceRole::monitor) {
-    return true;
-  }
-  if (units_[unit].device->role != DeviceRole::transmitter) {
-    return false;
+  const DeviceRole role = units_[unit].device->role;
+  if (role != DeviceRole::transmitter) {
+    return role == DeviceRole::monitor;
   }
   const Observation seen = units_.observe(unit);
   const auto* module = std::get_if<TransmitterObservation>(&seen.reading);
@@ -110,7 +108,8 @@ void Audit::mark_monitors() {
 }
 
 bool Audit::is_unsettled(Instant now, std::size_t unit) const {
-  return (now < light_settles_at_ || due_[unit] || (awaited_[unit] && units_[unit].polling)) && measures_light(unit);
+  const bool may_be_early = now < light_settles_at_ || due_[unit] || (awaited_[unit] && units_[unit].polling);
+  return may_be_early && measures_light(unit) && units_.observe(unit).health != DeviceHealth::failed;
 }
 
 void Audit::read_due(StepContext context) {

@@ -39,7 +39,7 @@ class Audit {
   void mark_monitors();
   void read_due(StepContext context);
   bool read(StepContext context, std::size_t unit);
-  /// Measures light, and may have read it before chips were warm: not told until it has read again.
+  /// Measures light, and may have read it before chips were warm: not told until it has read again. That it failed is.
   bool is_unsettled(Instant now, std::size_t unit) const;
   void report(StepContext context, std::vector<Observation> observations);
 

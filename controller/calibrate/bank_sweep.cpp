@@ -129,8 +129,8 @@ std::optional<std::size_t> BankSweep::light_of_round(const Place& place) const {
     case Round::far_again:
     case Round::neighbours:  // what a heater does to the others is told best where it does most
       return std::min<std::size_t>(1, place.lights.size() - 1);
-    case Round::proof:  // in turn on another light, with heat of the others that no peak before was seen at
-      return place.law.channel % 2 == 0 ? place.lights.size() - 1 : 0;
+    case Round::proof:  // every second one on another light: heat that no peak before was seen with
+      return (&place - places_.data()) % 2 == 0 ? place.lights.size() - 1 : 0;
     default:
       return 0;
   }

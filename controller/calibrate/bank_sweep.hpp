@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BankSweep: the rings of one bank measured side by side, each by a light of its own. Rounds: where each stands on a first
 // light and on one far from it, found by a scan and looked at again when the others are at rest; then with each heater of the
-// bank off in turn, which tells what the others feel of it; and last a light that tells how good the law is. Pure.
+// bank off in turn, which tells what the others feel of it; and last heat of all that tells how good the law is. Pure.
 #pragma once
 
 #include <cstdint>

@@ -211,5 +211,30 @@ TEST_CASE("what a monitor read before chips are warm is told to nobody, and what
   }
 }
 
+TEST_CASE("a monitor that answers nothing is told to have failed, however often light changes meanwhile") {
+  AgentBench bench(OtherLight::none, true);
+  bench.audit_interval = milliseconds{5};
+  bench.start();
+  bench.receive({}, Welcome{seconds{10}, Revision{}});
+  bench.run_for(seconds{1});
+  bench.commit(bench.static_plan(1, 16));
+  REQUIRE(bench.count<Applied>() == 1);
+  bench.run_for(milliseconds{100});
+  const DeviceId monitor = bench.monitors.front();
+  bench.device(monitor).silent = true;
+  bench.sent.clear();
+  for (int i = 0; i < 50; ++i) {
+    bench.receive(Revision{1}, Confirm{});
+    bench.run_for(milliseconds{20});
+  }
+  const auto says_so = [&](const Envelope& envelope) {
+    const auto* report = std::get_if<ObservationReport>(&envelope.body);
+    return report != nullptr && std::ranges::any_of(report->observations, [&](const Observation& seen) {
+             return seen.device == monitor && seen.health == DeviceHealth::failed;
+           });
+  };
+  CHECK(std::ranges::any_of(bench.sent, says_so));
+}
+
 }  // namespace
 }  // namespace loom::test
