@@ -83,6 +83,8 @@ class Lab {
         return CircuitSwitchObservation{{}, true};
       case DeviceRole::monitor:
         return MonitorObservation{};
+      case DeviceRole::gain_stage:
+        return GainObservation{usual_gain(fabric_->element(device.elements.front()).kind), true};
     }
     return {};
   }

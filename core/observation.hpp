@@ -91,8 +91,17 @@ struct MonitorObservation {
   bool operator==(const MonitorObservation&) const = default;
 };
 
+/// An amplifier or attenuator. Powers are of all light together, by sensors of its own.
+struct GainObservation {
+  Db gain{0};                   ///< that it says it has; an attenuator's is 0 or below; kGainOff: it is off
+  bool settled = false;         ///< it does not move
+  std::optional<Dbm> input{};   ///< kNoLight or less: dark; none: it does not tell
+  std::optional<Dbm> output{};  ///< likewise
+  bool operator==(const GainObservation&) const = default;
+};
+
 using Reading = OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation,
-                      CircuitSwitchObservation, MonitorObservation>;
+                      CircuitSwitchObservation, MonitorObservation, GainObservation>;
 
 /// Who says that a device is as it reads.
 enum class Proof : std::uint8_t {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/fabric/fabric.hpp"
+
 namespace loom {
 
 std::string_view to_string(Transmit transmit) { return transmit == Transmit::grants ? "grants" : "slots"; }
@@ -19,6 +21,27 @@ Setpoint darkened(const Setpoint& setpoint) {
 bool emits(const Setpoint& setpoint) {
   const auto* laser = std::get_if<TransmitterSetpoint>(&setpoint);
   return laser != nullptr && laser->emit;
+}
+
+Setpoint idle_setpoint(const Fabric& fabric, const Device& device) {
+  const ElementKind& driven = fabric.element(device.elements.front()).kind;
+  switch (device.role) {
+    case DeviceRole::transmitter: {
+      const auto& transmitter = std::get<Transmitter>(driven);
+      return TransmitterSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
+    }
+    case DeviceRole::filter:
+      return FilterSetpoint{};
+    case DeviceRole::wavelength_switch:
+      return WavelengthSwitchSetpoint{};
+    case DeviceRole::circuit_switch:
+      return CircuitSwitchSetpoint{};
+    case DeviceRole::gain_stage:
+      return GainSetpoint{kGainOff};
+    case DeviceRole::monitor:
+      break;
+  }
+  return MonitorSetpoint{};
 }
 
 bool is_paced_alike(const NodePlan* before, const NodePlan& after) {

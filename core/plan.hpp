@@ -19,6 +19,9 @@
 
 namespace loom {
 
+struct Fabric;
+struct Device;
+
 struct TransmitterSetpoint {
   FrequencySlot slot;
   Dbm power{0};
@@ -66,16 +69,28 @@ struct CircuitSwitchSetpoint {
   bool operator==(const CircuitSwitchSetpoint&) const = default;
 };
 
+/// Of a gain stage that is off: its pump, or its shutter.
+inline constexpr Db kGainOff{-10'000};
+
+/// By how much an amplifier amplifies (0 or above) or an attenuator attenuates (0 or below) all light that passes it.
+struct GainSetpoint {
+  Db gain{0};  ///< beside the element's insertion loss; kGainOff: it passes nothing
+  bool operator==(const GainSetpoint&) const = default;
+};
+
 /// A monitor only looks: there is nothing to set, and no plan touches it.
 struct MonitorSetpoint {
   bool operator==(const MonitorSetpoint&) const = default;
 };
 
-using Setpoint = OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint, MonitorSetpoint>;
+using Setpoint =
+    OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint, MonitorSetpoint, GainSetpoint>;
 
 /// The same setpoint with every emission off: what "blank" means for it. Setpoints without light return themselves.
 Setpoint darkened(const Setpoint& setpoint);
 bool emits(const Setpoint& setpoint);
+/// Of a device that nobody ever told anything: dark, cold, blocked, off.
+Setpoint idle_setpoint(const Fabric& fabric, const Device& device);
 
 /// From relight + offset: `guard` in which the device moves in the dark, then `hold` in which it may emit.
 struct TimedSetpoint {

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "core/result.hpp"
+#include "drivers/gain/modbus_gain.hpp"
+#include "drivers/gain/scpi_gain.hpp"
 #include "drivers/heater/heater_bank.hpp"
 #include "drivers/heater/nicslab.hpp"
 #include "drivers/heater/qontrol.hpp"
@@ -24,9 +26,9 @@
 namespace loom {
 namespace {
 
-constexpr std::array kDrivers{&kItlaLaser,  &kTableLaser, &kCmis,           &kSff8690,    &kHeaterBank,
-                              &kQontrol,    &kNicslab,    &kLcosWss,        &kWaveShaper, &kScpiOcs,
-                              &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter, &kOsa};
+constexpr std::array kDrivers{&kItlaLaser, &kTableLaser, &kCmis,     &kSff8690,    &kHeaterBank, &kQontrol,        &kNicslab,
+                              &kLcosWss,   &kWaveShaper, &kScpiOcs,  &kPolatisTl1, &kCalientTl1, &kPhotodiodeBank, &kPowerMeter,
+                              &kOsa,       &kScpiVoa,    &kScpiEdfa, &kModbusVoa,  &kModbusEdfa};
 
 }  // namespace
 

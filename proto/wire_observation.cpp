@@ -111,6 +111,28 @@ static loom::MonitorObservation from_wire(Check& check, const MonitorObservation
   return out;
 }
 
+static void to_wire(const loom::GainObservation& in, GainObservation& out) {
+  out.set_gain_centi_db(in.gain.centi);
+  out.set_settled(in.settled);
+  if (in.input) {
+    out.set_input_centi_dbm(in.input->centi);
+  }
+  if (in.output) {
+    out.set_output_centi_dbm(in.output->centi);
+  }
+}
+
+static loom::GainObservation from_wire(Check& check, const GainObservation& in) {
+  loom::GainObservation out{check.ratio("gain_centi_db", in.gain_centi_db()), in.settled()};
+  if (in.has_input_centi_dbm()) {
+    out.input = check.power("input_centi_dbm", in.input_centi_dbm());
+  }
+  if (in.has_output_centi_dbm()) {
+    out.output = check.power("output_centi_dbm", in.output_centi_dbm());
+  }
+  return out;
+}
+
 static loom::Reading reading_from_wire(Check& check, const Observation& in) {
   switch (in.reading_case()) {
     case Observation::kLaser:
@@ -124,6 +146,8 @@ static loom::Reading reading_from_wire(Check& check, const Observation& in) {
       return from_wire(check, in.ocs());
     case Observation::kMonitor:
       return from_wire(check, in.monitor());
+    case Observation::kGain:
+      return from_wire(check, in.gain());
     case Observation::READING_NOT_SET:
       break;
   }
@@ -150,6 +174,8 @@ void to_wire(const loom::Observation& in, Observation& out) {
     to_wire(*ocs, *out.mutable_ocs());
   } else if (const auto* monitor = std::get_if<loom::MonitorObservation>(&in.reading)) {
     to_wire(*monitor, *out.mutable_monitor());
+  } else if (const auto* stage = std::get_if<loom::GainObservation>(&in.reading)) {
+    to_wire(*stage, *out.mutable_gain());
   }
 }
 

@@ -50,6 +50,8 @@ void to_wire(const loom::Setpoint& in, Setpoint& out) {
     rows_to_wire(wss->routes, *out.mutable_wss()->mutable_routes());
   } else if (const auto* ocs = std::get_if<loom::CircuitSwitchSetpoint>(&in)) {
     rows_to_wire(ocs->connects, *out.mutable_ocs()->mutable_connects());
+  } else if (const auto* stage = std::get_if<loom::GainSetpoint>(&in)) {
+    out.mutable_gain()->set_gain_centi_db(stage->gain.centi);
   } else {
     out.mutable_monitor();
   }
@@ -78,6 +80,8 @@ loom::Setpoint from_wire(Check& check, const Setpoint& in) {
     }
     case Setpoint::kMonitor:
       return loom::MonitorSetpoint{};
+    case Setpoint::kGain:
+      return loom::GainSetpoint{check.ratio("gain_centi_db", in.gain().gain_centi_db())};
     case Setpoint::KIND_NOT_SET:
       break;
   }

@@ -8,7 +8,7 @@ static_assert(static_cast<int>(ErrorCode_MAX) == static_cast<int>(loom::ErrorCod
 static_assert(static_cast<int>(AlarmCode_MAX) == static_cast<int>(loom::AlarmCode::receiver_withheld) + 1);
 static_assert(static_cast<int>(CommitOutcome_MAX) == static_cast<int>(loom::CommitOutcome::refused) + 1);
 static_assert(static_cast<int>(CommitState_MAX) == static_cast<int>(loom::CommitState::confirmed) + 1);
-static_assert(static_cast<int>(DeviceRole_MAX) == static_cast<int>(loom::DeviceRole::monitor) + 1);
+static_assert(static_cast<int>(DeviceRole_MAX) == static_cast<int>(loom::DeviceRole::gain_stage) + 1);
 static_assert(static_cast<int>(LightState_MAX) == static_cast<int>(loom::LightState::dark) + 1);
 static_assert(static_cast<int>(CircuitChangeKind_MAX) == static_cast<int>(loom::CircuitChangeKind::moved) + 1);
 static_assert(static_cast<int>(Drift_MAX) == static_cast<int>(loom::Drift::stale) + 1);

@@ -31,6 +31,8 @@ bool fits(const Setpoint& setpoint, DeviceRole role) {
       return std::holds_alternative<CircuitSwitchSetpoint>(setpoint);
     case DeviceRole::monitor:
       return std::holds_alternative<MonitorSetpoint>(setpoint);
+    case DeviceRole::gain_stage:
+      return std::holds_alternative<GainSetpoint>(setpoint);
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
@@ -139,12 +140,20 @@ std::optional<std::string> unexpected(const Fabric& fabric, const DevicePlan& pl
   if (const auto* bank = std::get_if<FilterObservation>(&reading); bank && std::holds_alternative<FilterSetpoint>(target)) {
     return unexpected_ring(fabric, plan, *bank);
   }
+  if (std::holds_alternative<GainObservation>(reading) && std::holds_alternative<GainSetpoint>(target)) {
+    return std::nullopt;  // whatever it is found at: all light that passes it is dark while it moves
+  }
   return "has not been read";
 }
 
 bool agrees(const Fabric& fabric, DeviceId device, const Reading& reading, const Setpoint& setpoint) {
   if (std::holds_alternative<MonitorObservation>(reading)) {
     return std::holds_alternative<MonitorSetpoint>(setpoint);
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&reading)) {
+    const auto* wanted = std::get_if<GainSetpoint>(&setpoint);
+    return wanted != nullptr && stage->settled &&
+           is_gain(fabric.element(fabric.device(device).elements.front()), *stage, wanted->gain);
   }
   if (const auto* laser = std::get_if<TransmitterObservation>(&reading)) {
     const auto* wanted = std::get_if<TransmitterSetpoint>(&setpoint);

@@ -219,6 +219,14 @@ bool is_news_of_monitor(const MonitorObservation& was, const MonitorObservation&
                      });
 }
 
+bool is_news_of_stage(const GainObservation& was, const GainObservation& is) {
+  const auto moves = [](const std::optional<Dbm>& before, const std::optional<Dbm>& now) {
+    const Db power = now.value_or(kNoLight) - before.value_or(kNoLight);
+    return before.has_value() != now.has_value() || power > kPowerNews || -power > kPowerNews;
+  };
+  return was.gain != is.gain || was.settled != is.settled || moves(was.input, is.input) || moves(was.output, is.output);
+}
+
 }  // namespace
 
 bool is_news(const Observation& before, const Observation& after) {
@@ -237,6 +245,9 @@ bool is_news(const Observation& before, const Observation& after) {
   }
   if (const auto* monitor = std::get_if<MonitorObservation>(&after.reading)) {
     return is_news_of_monitor(std::get<MonitorObservation>(before.reading), *monitor);
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&after.reading)) {
+    return is_news_of_stage(std::get<GainObservation>(before.reading), *stage);
   }
   return before.reading != after.reading;
 }

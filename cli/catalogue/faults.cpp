@@ -14,9 +14,6 @@
 namespace loom::cli {
 namespace {
 
-constexpr std::array kRoles{DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch,
-                            DeviceRole::circuit_switch, DeviceRole::monitor};
-
 /// "delay", "[percent]", "".
 std::string usage_of(const Json& row) {
   const std::string word = row["value"].is_null() ? "" : row["value"].get<std::string>();
@@ -51,7 +48,7 @@ nlohmann::ordered_json fault_list() {
   Json faults = Json::array();
   for (const FaultName& name : fault_catalogue()) {
     Json of = Json::array();
-    for (const DeviceRole role : kRoles) {
+    for (const DeviceRole role : kDeviceRoles) {
       if (name.is_of(role)) {
         of.push_back(std::string(to_string(role)));
       }

@@ -47,6 +47,10 @@ Element element_for(DeviceRole role) {
       element.inputs = 1;
       element.kind = Receiver{};
       break;
+    case DeviceRole::gain_stage:
+      element.inputs = element.outputs = 1;
+      element.kind = Attenuator{};
+      break;
   }
   return element;
 }

@@ -62,9 +62,8 @@ Emulator emulator_at(const LabRecord& lab, const EmulatedPlace& place) {
     const std::string& endpoint = fabric.buses[device.bus.value].endpoint;
     return endpoint == "sim" || is_emulated(fabric, device);
   };
-  const bool is_switch = first.role == DeviceRole::circuit_switch;
   if (first.role == DeviceRole::monitor ||  // it measures what everybody else's log says, and darkness where nobody logs
-      (is_switch && measures_light(first) && stranger_upstream(fabric, first.elements, is_ours) == nullptr)) {
+      (measures_light(first) && stranger_upstream(fabric, first.elements, is_ours) == nullptr)) {
     command.insert(command.end(), {"--light-logs", lab.files.folder()});
   }
   std::string names;

@@ -61,6 +61,13 @@ struct ReadingText {
     }
     return text.empty() ? "dark" : text;
   }
+  std::string operator()(const GainObservation& stage) const {
+    const auto side = [](const char* name, const std::optional<Dbm>& power) {
+      return !power ? std::string{} : format_text(", {} {}", name, *power <= kNoLight ? "dark" : loom::to_string(*power));
+    };
+    return format_text("{}{}{}{}", stage.gain == kGainOff ? std::string("off") : "gain " + loom::to_string(stage.gain),
+                       side("in", stage.input), side("out", stage.output), stage.settled ? "" : ", moving");
+  }
 };
 
 std::string health_text(DeviceHealth health) {
@@ -174,7 +181,7 @@ void add_device(CLI::App& app, CommandLine& line) {
   set->add_option("KEY=VALUE", options.words,
                   "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz volts.K=2.5V; "
                   "wavelength_switch: "
-                  "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT");
+                  "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT; gain_stage: gain=-3dB");
   set->add_flag("--clear", options.clear, "The plan decides again");
   add_change_flags(*set, line, options.wait);
   line.when(*set, set_device, options);

@@ -149,6 +149,27 @@ Result<Setpoint> set_ocs(const DeviceReport& device, const std::vector<Word>& wo
   return ocs;
 }
 
+Result<Setpoint> set_gain(const DeviceReport& device, const std::vector<Word>& words) {
+  GainSetpoint stage;
+  for (const Word& word : words) {
+    if (word.key == "gain" && word.value == "off") {
+      stage.gain = kGainOff;
+      continue;
+    }
+    const auto centi = word.key == "gain" ? quantity(word.value, kRatioUnits)
+                                          : Result<std::int64_t>(fail(ErrorCode::invalid_argument, std::string{}));
+    constexpr std::int64_t kMost = 100'00;
+    if (!centi || *centi > kMost || *centi < -kMost) {
+      return refuse(
+          device,
+          format_text("'{}={}' is not gain=DB, as in gain=12dB of an amplifier, gain=-3dB of an attenuator, or gain=off",
+                      word.key, word.value));
+    }
+    stage.gain = Db{static_cast<std::int32_t>(*centi)};
+  }
+  return stage;
+}
+
 Result<HandSetting> by_itself(Result<Setpoint> setpoint) {
   if (!setpoint) {
     return std::unexpected(std::move(setpoint).error());
@@ -179,6 +200,9 @@ Result<HandSetting> setpoint_of(const DeviceReport& device, const std::vector<st
   }
   if (const auto* heater = std::get_if<FilterSetpoint>(&*device.desired)) {
     return set_heater(device, *heater, split);
+  }
+  if (std::holds_alternative<GainSetpoint>(*device.desired)) {
+    return by_itself(set_gain(device, split));
   }
   return by_itself(std::holds_alternative<WavelengthSwitchSetpoint>(*device.desired) ? set_wss(device, split)
                                                                                      : set_ocs(device, split));

@@ -57,6 +57,7 @@ struct SetpointJson {
   Json operator()(const WavelengthSwitchSetpoint& wss) const { return {{"routes", list_of(wss.routes)}}; }
   Json operator()(const CircuitSwitchSetpoint& ocs) const { return {{"connects", list_of(ocs.connects)}}; }
   Json operator()(const MonitorSetpoint&) const { return Json::object(); }
+  Json operator()(const GainSetpoint& stage) const { return {{"gain_db", stage.gain.centi / 100.0}}; }
 };
 
 struct ReadingJson {
@@ -102,6 +103,16 @@ struct ReadingJson {
       }
     }
     return {{"lights", std::move(lights)}};
+  }
+  Json operator()(const GainObservation& stage) const {
+    Json object{{"gain_db", stage.gain.centi / 100.0}, {"settled", stage.settled}};
+    if (stage.input) {
+      object["input_dbm"] = stage.input->centi / 100.0;
+    }
+    if (stage.output) {
+      object["output_dbm"] = stage.output->centi / 100.0;
+    }
+    return object;
   }
 };
 

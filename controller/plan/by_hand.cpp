@@ -58,18 +58,6 @@ std::string users_of(const Plan& plan, NodeId node) {
   return "light of other nodes";
 }
 
-/// What a device does that nobody ever told anything.
-Setpoint idle_of(const Setpoint& setpoint) {
-  if (std::holds_alternative<FilterSetpoint>(setpoint)) {
-    return FilterSetpoint{};
-  }
-  if (std::holds_alternative<MonitorSetpoint>(setpoint)) {
-    return MonitorSetpoint{};
-  }
-  return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? Setpoint{WavelengthSwitchSetpoint{}}
-                                                                    : Setpoint{CircuitSwitchSetpoint{}};
-}
-
 void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Plan& plan) {
   const NodePlan* before = base == nullptr ? nullptr : &base->nodes[node.node.value];
   bool changed = !is_paced_alike(before, node);
@@ -90,12 +78,12 @@ void touch_if_other(const Fabric& fabric, const Plan* base, DevicePlan& device, 
     return circuit.transmitter == row.elements[0] && std::binary_search(plan.touched.begin(), plan.touched.end(), circuit.id);
   });
   const bool is_laser = row.role == DeviceRole::transmitter;
-  device.touched = begins_light || (before == nullptr ? does_something(device.timeline.front().setpoint) || is_laser
+  const Setpoint idle = idle_setpoint(fabric, row);
+  device.touched = begins_light || (before == nullptr ? device.timeline.front().setpoint != idle || is_laser
                                                       : before->timeline != device.timeline);
   device.may_hold.clear();
   if (device.touched && !is_laser) {
-    const Setpoint& target = device.timeline.front().setpoint;
-    device.may_hold = {before == nullptr ? idle_of(target) : before->timeline.front().setpoint};
+    device.may_hold = {before == nullptr ? idle : before->timeline.front().setpoint};
   }
   say_what_changes(fabric, base, node, plan);
 }

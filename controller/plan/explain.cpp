@@ -36,6 +36,18 @@ Db attenuation_of(const Positions& positions, const Hop& hop, FrequencySlot slot
   return {};
 }
 
+/// As the plan has it; of what no device drives, as the fabric does.
+Db gain_of(const Fabric& fabric, const Plan& plan, const Element& element) {
+  const auto device = fabric.device_of_element[element.id.value];
+  if (!device) {
+    return usual_gain(element.kind);
+  }
+  const auto& planned = plan.nodes[fabric.device(*device).agent.value].devices;
+  const auto found = std::ranges::find(planned, *device, &DevicePlan::device);
+  const auto* stage = found == planned.end() ? nullptr : std::get_if<GainSetpoint>(&found->timeline.front().setpoint);
+  return stage == nullptr ? usual_gain(element.kind) : stage->gain;
+}
+
 Dbm launch_power(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
   const auto device = fabric.device_of_element[circuit.transmitter.value];
   for (const DevicePlan& candidate : plan.nodes[circuit.source.value].devices) {
@@ -99,10 +111,7 @@ Result<std::vector<LitHop>> trace(const Fabric& fabric, const Plan& plan, const 
       return fail(ErrorCode::infeasible, format_text("circuit {}: {} is not set to carry it", circuit.id.value, element.name),
                   "loom schedule diff");
     }
-    Db inside = element.insertion_loss + attenuation_of(positions, hop, circuit.slot);
-    if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
-      inside = inside - amplifier->gain;
-    }
+    const Db inside = element.insertion_loss + attenuation_of(positions, hop, circuit.slot) - gain_of(fabric, plan, element);
     const bool is_transmitter = std::holds_alternative<Transmitter>(element.kind);
     power = is_transmitter ? power : power + (-inside);
     const bool has_fibre = hop.output < element.outputs && fabric.fibre_out[hop.element.value][hop.output].has_value();

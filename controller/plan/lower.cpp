@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "controller/plan/base_plan.hpp"
 #include "controller/plan/grants.hpp"
+#include "controller/plan/level.hpp"
 #include "controller/plan/light/paths.hpp"
 #include "controller/plan/measured.hpp"
 #include "core/limits.hpp"
@@ -28,60 +30,6 @@ struct TransmitterTimeline {
   bool lingers = false;  ///< its laser goes on as it is, whatever anybody wants
 };
 
-/// What the base plan says, looked up by device, transmitter and element.
-class Base {
- public:
-  Base(const Fabric& fabric, const Plan* plan, const std::vector<ElementId>& lost)
-      : plan_(plan),
-        positions(fabric),
-        resonances(fabric.elements.size()),
-        devices_(fabric.devices.size(), nullptr),
-        circuits_(fabric.elements.size()) {
-    if (plan == nullptr) {
-      return;
-    }
-    for (const NodePlan& node : plan->nodes) {
-      for (const DevicePlan& device : node.devices) {
-        devices_[device.device.value] = &device;
-        read(fabric.device(device.device), device.timeline.front().setpoint);
-      }
-    }
-    positions = positions_of(fabric, *plan);
-    for (const Circuit& circuit : plan->circuits) {
-      circuits_[circuit.transmitter.value].push_back(&circuit);
-    }
-    for (const ElementId element : lost) {
-      positions.routes[element.value].clear();
-      positions.connects[element.value].clear();
-      resonances[element.value].reset();
-    }
-  }
-
-  const DevicePlan* device(DeviceId id) const { return devices_[id.value]; }
-  const NodePlan* node(NodeId id) const { return plan_ == nullptr ? nullptr : &plan_->nodes[id.value]; }
-  /// Ascending id, which is the order of their timeslots.
-  const std::vector<const Circuit*>& circuits(ElementId transmitter) const { return circuits_[transmitter.value]; }
-
- private:
-  void read(const Device& device, const Setpoint& setpoint) {
-    if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
-      for (const RingResonance& ring : heater->rings) {
-        resonances[device.elements[ring.channel].value] = ring.resonance;
-      }
-    }
-  }
-
-  const Plan* plan_;
-
- public:
-  Positions positions;
-  std::vector<std::optional<Frequency>> resonances;
-
- private:
-  std::vector<const DevicePlan*> devices_;
-  std::vector<std::vector<const Circuit*>> circuits_;
-};
-
 bool same_light(const Circuit& a, const Circuit& b) {
   return a.job == b.job && a.source == b.source && a.destination == b.destination && a.transmitter == b.transmitter &&
          a.receiver == b.receiver && a.slot == b.slot && a.rate == b.rate;
@@ -93,7 +41,7 @@ class Lowering {
       : request_(request),
         fabric_(request.fabric),
         base_(fabric_, request.base, request.lost),
-        finder_(fabric_, base_.positions, request.frozen),
+        finder_(fabric_, base_.positions(), request.frozen),
         timeline_of_(fabric_.elements.size()),
         computes_after_(fabric_.nodes.size()),
         fibre_job_(fabric_.fibres.size()),
@@ -115,10 +63,11 @@ class Lowering {
           !std::binary_search(request_.darken.begin(), request_.darken.end(), transmitter_timeline.transmitter);
     }
     for (const ObservedLight& light : request_.occupied) {
-      finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances);
+      finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances());
     }
     LOOM_TRY(hold_wires());
     make_maps();
+    paths_.resize(circuits_.size());
     keep_jobs_whole();
     for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one
       for (TransmitterTimeline& transmitter_timeline : timelines_) {
@@ -131,6 +80,7 @@ class Lowering {
       timelines_[moved].kept = false;
     }
     keep_jobs_whole();
+    level();
     LOOM_TRY(add_measured());
     name_circuits();
     for (const Node& node : fabric_.nodes) {
@@ -378,7 +328,8 @@ class Lowering {
                         to_string(centre_of(circuit.slot)), circuit.source.value, circuit.destination.value, fabric_.name));
       }
       LOOM_TRY(check_measured(fabric_, request_.intent, *path, circuit.job));
-      if (transmitter_timeline.kept && !is_set(fabric_, base_.positions, base_.resonances, *path, circuit.slot)) {
+      paths_[index] = *path;
+      if (transmitter_timeline.kept && !is_set(fabric_, base_.positions(), base_.resonances(), *path, circuit.slot)) {
         moved_.push_back(*timeline_of_[transmitter_timeline.transmitter.value]);
       }
       if (!request_.intent.lasers_off) {
@@ -386,6 +337,27 @@ class Lowering {
       }
     }
     return {};
+  }
+
+  /// Light that stays comes first: what it passes remains as it is.
+  void level() {
+    if (!Leveller::can_level(fabric_)) {
+      return;
+    }
+    Leveller leveller(fabric_, base_.positions(), base_.gains());
+    for (const bool kept : {true, false}) {
+      for (const TransmitterTimeline& timeline : timelines_) {
+        for (const std::size_t index : timeline.kept == kept ? timeline.circuits : std::vector<std::size_t>{}) {
+          const auto& laser = std::get<TransmitterSetpoint>(timeline.timeline.front().setpoint);
+          leveller.add(paths_[index], circuits_[index].slot, laser.power, kept && !request_.intent.lasers_off);
+        }
+      }
+    }
+    Levels levels = leveller.solve();
+    gains_ = std::move(levels.gains);
+    for (const RouteLevel& level : levels.routes) {
+      finder_.attenuate(level.wss, level.route);
+    }
   }
 
   Result<void> add_measured() {
@@ -492,33 +464,28 @@ class Lowering {
     const ElementId first = device.elements[0];
     TimedSetpoint still;
     TimedSetpoint idle;  // what a device does that nobody ever told anything
+    idle.setpoint = still.setpoint = idle_setpoint(fabric_, device);
     switch (device.role) {
-      case DeviceRole::transmitter: {
-        const auto& transmitter = std::get<Transmitter>(fabric_.element(first).kind);
-        idle.setpoint = TransmitterSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
-        still = idle;
+      case DeviceRole::transmitter:
         if (before != nullptr) {
           still.setpoint = darkened(before->timeline.back().setpoint);
         }
         break;
-      }
       case DeviceRole::filter: {
         const auto driven = banks_.find(device.id);
         still.setpoint = driven != banks_.end() ? driven->second : heater_of(fabric_, finder_.positions(), device);
-        idle.setpoint = FilterSetpoint{};
         break;
       }
       case DeviceRole::wavelength_switch:
         still.setpoint = WavelengthSwitchSetpoint{finder_.positions().routes[first.value]};
-        idle.setpoint = WavelengthSwitchSetpoint{};
         break;
       case DeviceRole::circuit_switch:
         still.setpoint = CircuitSwitchSetpoint{finder_.positions().connects[first.value]};
-        idle.setpoint = CircuitSwitchSetpoint{};
+        break;
+      case DeviceRole::gain_stage:
+        still.setpoint = GainSetpoint{gains_[first.value]};
         break;
       case DeviceRole::monitor:
-        still.setpoint = MonitorSetpoint{};
-        idle = still;
         break;
     }
     const auto transmitter_timeline = device.role == DeviceRole::transmitter ? timeline_of_[first.value] : std::nullopt;
@@ -572,10 +539,12 @@ class Lowering {
 
   const LowerRequest& request_;
   const Fabric& fabric_;
-  Base base_;
+  BasePlan base_;
   PathFinder finder_;
   std::vector<Circuit> circuits_;
   std::vector<std::size_t> scheduled_;  ///< by circuit of the schedule, in its order: which of circuits_ it is
+  std::vector<Path> paths_;             ///< by circuit of circuits_
+  std::vector<Db> gains_;               ///< by element: of gain stages, levelled
   std::vector<TransmitterTimeline> timelines_;
   std::vector<std::optional<std::size_t>> timeline_of_;  ///< by transmitter element
   std::vector<Duration> computes_after_;                 ///< by node; zero: no iteration ends with its stage

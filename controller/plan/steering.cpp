@@ -7,6 +7,7 @@
 #include <set>
 
 #include "controller/plan/light/light_scope.hpp"
+#include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/ring/ring.hpp"
 
@@ -27,8 +28,14 @@ bool is_same_ring(const RingFilter& ring, const FilterSetpoint& a, const FilterS
   return resonance_distance(ring, stands(a), stands(b)).mhz <= ring.fwhm.mhz / kRingWidthParts;
 }
 
-/// As far as light can tell: a heater's voltage is read in whole millivolts.
+/// As far as light can tell: a heater's voltage is read in whole millivolts, a gain in steps of its converter.
 bool is_same(const Fabric& fabric, DeviceId id, const Setpoint& a, const Setpoint& b) {
+  const auto* gain = std::get_if<GainSetpoint>(&a);
+  const auto* other_gain = std::get_if<GainSetpoint>(&b);
+  if (gain != nullptr && other_gain != nullptr) {
+    const Db error = gain->gain - other_gain->gain;
+    return error <= kGainTolerance && -error <= kGainTolerance;
+  }
   const auto* some = std::get_if<FilterSetpoint>(&a);
   const auto* other = std::get_if<FilterSetpoint>(&b);
   if (some == nullptr || other == nullptr) {

@@ -44,23 +44,6 @@ bool is_dark(const DevicePlan& plan) {
                       [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
 }
 
-/// Of a device that nobody ever told anything.
-Setpoint idle_setpoint(DeviceRole role) {
-  switch (role) {
-    case DeviceRole::filter:
-      return FilterSetpoint{};
-    case DeviceRole::wavelength_switch:
-      return WavelengthSwitchSetpoint{};
-    case DeviceRole::circuit_switch:
-      return CircuitSwitchSetpoint{};
-    case DeviceRole::monitor:
-      return MonitorSetpoint{};
-    case DeviceRole::transmitter:
-      break;
-  }
-  return TransmitterSetpoint{};
-}
-
 void set_member(std::vector<NodeId>& sorted, NodeId value, bool is_member) {
   const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
   const bool is_there = place != sorted.end() && *place == value;
@@ -282,7 +265,7 @@ void UnusableDevices::leave_alone(Plan& plan) const {
         before == nullptr ? nullptr : &*std::find_if(before->devices.begin(), before->devices.end(), is_it);
     if (device.role != DeviceRole::transmitter) {
       planned.timeline =
-          held == nullptr ? std::vector{TimedSetpoint{{}, {}, kForever, idle_setpoint(device.role)}} : held->timeline;
+          held == nullptr ? std::vector{TimedSetpoint{{}, {}, kForever, idle_setpoint(fabric_, device)}} : held->timeline;
       std::erase(plan.moved_steering, device.id);
     } else if (!is_dark(planned) && (held == nullptr || planned.timeline != held->timeline)) {
       continue;  // an operator's own setpoint, which was refused or will fail aloud

@@ -80,9 +80,20 @@ ArrayedWaveguideGrating read_grating(YamlMap& map) {
   return grating;
 }
 
+constexpr Range<Db> kGain{Db{0}, Db{5'000}};
+
 Amplifier read_amplifier(YamlMap& map) {
   Amplifier amplifier;
-  amplifier.gain = map.ratio("gain", {Db{0}, Db{5'000}}, Rule::required);
+  amplifier.gain = map.ratio("gain", kGain, Rule::required);
+  amplifier.gain_min = map.ratio("gain_min", kGain, amplifier.gain);
+  amplifier.gain_max = map.ratio("gain_max", kGain, amplifier.gain);
+  amplifier.settle_max = map.duration("settle_max", kDeviceTime, amplifier.settle_max);
+  if (amplifier.gain < *amplifier.gain_min || amplifier.gain > *amplifier.gain_max) {
+    map.error("gain", format_text("gain: found {}; expected one from gain_min = {} to gain_max = {}",
+                                  print_quantity(amplifier.gain.centi, kRatioUnits),
+                                  print_quantity(amplifier.gain_min->centi, kRatioUnits),
+                                  print_quantity(amplifier.gain_max->centi, kRatioUnits)));
+  }
   amplifier.input_min = map.power("input_min", kPower, amplifier.input_min);
   amplifier.input_max = map.power("input_max", kPower, amplifier.input_max);
   if (amplifier.input_max <= amplifier.input_min) {
@@ -91,6 +102,19 @@ Amplifier read_amplifier(YamlMap& map) {
                                        print_quantity(amplifier.input_min.centi, kPowerUnits)));
   }
   return amplifier;
+}
+
+Attenuator read_attenuator(YamlMap& map) {
+  Attenuator attenuator;
+  attenuator.loss_max = map.ratio("loss_max", kRatio, attenuator.loss_max);
+  attenuator.loss = map.ratio("loss", kRatio, attenuator.loss);
+  attenuator.settle_max = map.duration("settle_max", kDeviceTime, attenuator.settle_max);
+  if (attenuator.loss > attenuator.loss_max) {
+    map.error("loss",
+              format_text("loss: found {}; expected at most loss_max = {}", print_quantity(attenuator.loss.centi, kRatioUnits),
+                          print_quantity(attenuator.loss_max.centi, kRatioUnits)));
+  }
+  return attenuator;
 }
 
 RingFilter read_ring(YamlMap& map) {
@@ -162,8 +186,7 @@ const std::array<KindRow, std::variant_size_v<ElementKind>>& kinds() {
          return OpticalCircuitSwitch{settle_max, map.ratio("isolation", {Db{0}, Db{10'000}}, Db{0})};
        }},
       {"patch_panel", std::nullopt, [](YamlMap& map, Ports ports) -> ElementKind { return read_panel(map, ports); }},
-      {"attenuator", Ports{1, 1},
-       [](YamlMap& map, Ports) -> ElementKind { return Attenuator{map.ratio("loss_max", kRatio, Attenuator{}.loss_max)}; }},
+      {"attenuator", Ports{1, 1}, [](YamlMap& map, Ports) -> ElementKind { return read_attenuator(map); }},
       {"tap", Ports{1, 2}, [](YamlMap&, Ports) -> ElementKind { return Tap{}; }},
       {"packet_switch", std::nullopt, [](YamlMap& map, Ports) -> ElementKind { return read_packet_switch(map); }},
   }};

@@ -64,6 +64,9 @@ std::string unlawful_value(const ElementKind& kind) {
   if (const auto* amplifier = std::get_if<Amplifier>(&kind); amplifier && amplifier->input_max <= amplifier->input_min) {
     return "input_max is not above input_min";
   }
+  if (const GainRange range = gain_range(kind); usual_gain(kind) < range.least || usual_gain(kind) > range.most) {
+    return std::holds_alternative<Amplifier>(kind) ? "gain is not within gain_min and gain_max" : "loss is above loss_max";
+  }
   if (const auto* receiver = std::get_if<Receiver>(&kind); receiver && receiver->overload <= receiver->sensitivity) {
     return "overload is not above the sensitivity";
   }
@@ -216,8 +219,8 @@ void check_devices(const Fabric& fabric, std::vector<std::string>& faults) {
 }  // namespace
 
 std::string_view to_string(DeviceRole role) {
-  static constexpr std::array<std::string_view, 5> kWords{"transmitter", "filter", "wavelength_switch", "circuit_switch",
-                                                          "monitor"};
+  static constexpr std::array<std::string_view, kDeviceRoles.size()> kWords{"transmitter",    "filter",  "wavelength_switch",
+                                                                            "circuit_switch", "monitor", "gain_stage"};
   return kWords.at(static_cast<std::size_t>(role));
 }
 
@@ -233,8 +236,26 @@ bool drives(DeviceRole device, const ElementKind& element) {
       return std::holds_alternative<OpticalCircuitSwitch>(element);
     case DeviceRole::monitor:
       return std::holds_alternative<Receiver>(element);
+    case DeviceRole::gain_stage:
+      return std::holds_alternative<Amplifier>(element) || std::holds_alternative<Attenuator>(element);
   }
   return false;
+}
+
+GainRange gain_range(const ElementKind& element) {
+  if (const auto* amplifier = std::get_if<Amplifier>(&element)) {
+    return {amplifier->gain_min.value_or(amplifier->gain), amplifier->gain_max.value_or(amplifier->gain)};
+  }
+  const auto* attenuator = std::get_if<Attenuator>(&element);
+  return attenuator == nullptr ? GainRange{} : GainRange{-attenuator->loss_max, Db{0}};
+}
+
+Db usual_gain(const ElementKind& element) {
+  if (const auto* amplifier = std::get_if<Amplifier>(&element)) {
+    return amplifier->gain;
+  }
+  const auto* attenuator = std::get_if<Attenuator>(&element);
+  return attenuator == nullptr ? Db{0} : -attenuator->loss;
 }
 
 std::vector<std::string> check_fabric(const Fabric& fabric) {

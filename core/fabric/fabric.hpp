@@ -4,6 +4,7 @@
 // never what is set: settings are Setpoints, light is computed from them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -69,9 +70,12 @@ struct ArrayedWaveguideGrating {
 };
 
 struct Amplifier {  ///< 1 in, 1 out
-  Db gain{0};
+  Db gain{0};       ///< that plans give it unless light has to be levelled
   Dbm input_min{-3500};
-  Dbm input_max{1000};  ///< total power of all channels
+  Dbm input_max{1000};           ///< total power of all channels
+  std::optional<Db> gain_min{};  ///< that its device can set; none: gain
+  std::optional<Db> gain_max{};  ///< likewise
+  Duration settle_max{};         ///< of its gain, worst case
 };
 
 /// Micro-ring add/drop filter: input 0 is the bus, input 1 (if it has one) adds; output 0 is through, output 1 drops. Within
@@ -99,8 +103,10 @@ struct PatchPanel {
   std::vector<PortNumber> wiring;  ///< output of each input
 };
 
-struct Attenuator {
-  Db loss_max{3000};
+struct Attenuator {   ///< 1 in, 1 out
+  Db loss_max{3000};  ///< that its device can set
+  Db loss{0};         ///< that plans give it unless light has to be levelled, beside its insertion loss
+  Duration settle_max{};
 };
 
 struct Tap {};  ///< output 0 passes, output 1 monitors
@@ -149,7 +155,16 @@ struct Node {
 };
 
 /// What a device does to light. Plans, observations and proofs know roles; models (a protocol, a data sheet) are the drivers'.
-enum class DeviceRole : std::uint8_t { transmitter, filter, wavelength_switch, circuit_switch, monitor };
+enum class DeviceRole : std::uint8_t {
+  transmitter,
+  filter,
+  wavelength_switch,
+  circuit_switch,
+  monitor,
+  gain_stage  ///< amplifies or attenuates all light alike, by what it is set to: EDFA, VOA
+};
+inline constexpr std::array kDeviceRoles{DeviceRole::transmitter,    DeviceRole::filter,  DeviceRole::wavelength_switch,
+                                         DeviceRole::circuit_switch, DeviceRole::monitor, DeviceRole::gain_stage};
 
 /// Something with a driver: one laser, one bank of ring heaters, one WSS.
 struct Device {
@@ -171,6 +186,16 @@ std::string_view to_string(DeviceRole role);
 
 /// Can a device of this role drive an element of that kind?
 bool drives(DeviceRole device, const ElementKind& element);
+
+/// What a gain stage may be set to, dB: 0 or above of an amplifier, 0 or below of an attenuator.
+struct GainRange {
+  Db least{0};
+  Db most{0};
+};
+/// {0, 0} of what neither amplifies nor attenuates.
+GainRange gain_range(const ElementKind& element);
+/// By the fabric, beside the insertion loss: an amplifier's gain, an attenuator's loss below 0, 0 of anything else.
+Db usual_gain(const ElementKind& element);
 
 /// Where a lane finds its bus. `endpoint`: "sim", "modbus-tcp://host:port", "serial:///dev/ttyUSB0?baud=9600".
 struct Bus {

@@ -71,7 +71,10 @@ struct KindFolder {
     to.add(in.isolation).add(in.passband_edge).add(in.settle_max).add(in.reload_dip);
   }
   void operator()(const ArrayedWaveguideGrating& in) const { to.add(in.channels).add(in.passband).add(in.isolation); }
-  void operator()(const Amplifier& in) const { to.add(in.gain).add(in.input_min).add(in.input_max); }
+  void operator()(const Amplifier& in) const {
+    to.add(in.gain).add(in.input_min).add(in.input_max).add(in.settle_max);
+    to.add(in.gain_min.value_or(in.gain)).add(in.gain_max.value_or(in.gain));
+  }
   void operator()(const RingFilter& in) const {
     to.add(in.fwhm).add(in.free_spectral_range).add(in.cold_resonance).add(in.mhz_per_milliwatt).add(in.heater_ohm);
     to.add(in.heater_volt_max).add(in.drop_loss).add(in.isolation);
@@ -83,7 +86,7 @@ struct KindFolder {
       to.add(std::int64_t{port});
     }
   }
-  void operator()(const Attenuator& in) const { to.add(in.loss_max); }
+  void operator()(const Attenuator& in) const { to.add(in.loss_max).add(in.loss).add(in.settle_max); }
   void operator()(const Tap&) const {}
   void operator()(const PacketSwitch& in) const { to.add(in.port_rate).add(in.latency); }
 };

@@ -17,10 +17,10 @@ namespace loom {
 
 template class OneOf<Transmitter, Receiver, Coupler, WavelengthSelectiveSwitch, ArrayedWaveguideGrating, Amplifier, RingFilter,
                      OpticalCircuitSwitch, PatchPanel, Attenuator, Tap, PacketSwitch>;  // ElementKind
-template class OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint,
-                     MonitorSetpoint>;  // Setpoint
+template class OneOf<TransmitterSetpoint, FilterSetpoint, WavelengthSwitchSetpoint, CircuitSwitchSetpoint, MonitorSetpoint,
+                     GainSetpoint>;  // Setpoint
 template class OneOf<std::monostate, TransmitterObservation, FilterObservation, WavelengthSwitchObservation,
-                     CircuitSwitchObservation, MonitorObservation>;                                          // Reading
+                     CircuitSwitchObservation, MonitorObservation, GainObservation>;                         // Reading
 template class OneOf<StreamRequest, StreamAccept, StreamRefusal, StreamRelease, StreamQueued, StreamGrant>;  // GrantMessage
 template class OneOf<TermRecord, IntentRecord, CommitRecord, LatchRecord, SnapshotRecord, AuditRecord>;      // Record
 template class OneOf<Query, SubmitJob, CancelJob, LasersRequest, NodeRequest, DeviceRequest, ResetRequest, AcknowledgeAlarm,

@@ -17,7 +17,9 @@ constexpr std::uint8_t kLaser = of(DeviceRole::transmitter);
 constexpr std::uint8_t kHeater = of(DeviceRole::filter);
 constexpr std::uint8_t kWss = of(DeviceRole::wavelength_switch);
 constexpr std::uint8_t kOcs = of(DeviceRole::circuit_switch);
-constexpr std::uint8_t kSet = kLaser | kHeater | kWss | kOcs;
+constexpr std::uint8_t kGain = of(DeviceRole::gain_stage);
+constexpr std::uint8_t kRouted = kLaser | kHeater | kWss | kOcs;
+constexpr std::uint8_t kSet = kRouted | kGain;
 constexpr std::uint8_t kAny = kSet | of(DeviceRole::monitor);
 
 constexpr const char* kFails = "device_failed: what was written is not what is read";
@@ -45,7 +47,7 @@ constexpr std::array kCatalogue{
               "device_failed: not settled in time; of a WSS only a monitor shows it"},
     FaultName{"stuck-pending", Kind::stuck_pending, kLaser | kOcs, FaultValue::none, false,
               "takes commands, says that they are under way, and never ends one", "device_failed: not settled in time"},
-    FaultName{"wrong-channel", Kind::misroute, kSet, FaultValue::none, false,
+    FaultName{"wrong-channel", Kind::misroute, kRouted, FaultValue::none, false,
               "obeys on the channel or port beside the one that it was told, and reads back the right one", kNobody},
     FaultName{"lying-readback", Kind::false_readback, kSet, FaultValue::none, false,
               "reads back what was written, and its light stays what it was", kNobody},
@@ -71,6 +73,10 @@ constexpr std::array kCatalogue{
     FaultName{"wss-dead", Kind::fail, kWss, FaultValue::none, false, "passes nothing, and says so", kDead},
     FaultName{"wss-stuck", Kind::stick, kWss, FaultValue::none, false, "says yes to every command and ignores it", kFails},
     FaultName{"ocs-dead", Kind::fail, kOcs, FaultValue::none, false, "passes nothing, and says so", kDead},
+    FaultName{"gain-dim", Kind::dim, kGain, FaultValue::loss, true, "amplifies so much less, or attenuates so much more",
+              "drift where it measures its light or a monitor sees it"},
+    FaultName{"gain-dead", Kind::fail, kGain, FaultValue::none, false, "passes next to nothing, and says so", kDead},
+    FaultName{"gain-stuck", Kind::stick, kGain, FaultValue::none, false, "says yes to every command and ignores it", kFails},
     FaultName{"ocs-stuck", Kind::stick, kOcs, FaultValue::none, false, "says yes to every command and ignores it", kFails},
 };
 
@@ -107,8 +113,7 @@ std::string_view name_of(DeviceFaultKind kind, DeviceRole role) {
 
 std::string refusal_of(const FaultName& fault, DeviceRole role, std::string_view device) {
   std::string roles;
-  for (const DeviceRole each : {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch,
-                                DeviceRole::circuit_switch, DeviceRole::monitor}) {
+  for (const DeviceRole each : kDeviceRoles) {
     if (fault.is_of(each)) {
       roles += (roles.empty() ? "" : ", ") + std::string(to_string(each));
     }

@@ -57,7 +57,13 @@ struct MonitorLight {
   bool operator==(const MonitorLight&) const = default;
 };
 
-using OpticalState = std::variant<LaserLight, RingLight, WssLight, OcsLight, MonitorLight>;
+/// An amplifier (0 or above) or attenuator, beside its insertion loss.
+struct GainLight {
+  Db gain{0};
+  bool operator==(const GainLight&) const = default;
+};
+
+using OpticalState = std::variant<LaserLight, RingLight, WssLight, OcsLight, MonitorLight, GainLight>;
 
 /// From `at` on the device's light is `state`. `at` may lie ahead of the instant at which the change was decided; a change is
 /// void as soon as one of a higher generation of the same device has been taken from its model (something overtook it).

@@ -8,6 +8,7 @@
 #include "core/result.hpp"
 #include "drivers/ocs/tl1_ocs.hpp"
 #include "drivers/registry.hpp"
+#include "sim_backend/devices/gain/gain_models.hpp"
 #include "sim_backend/devices/heater/heater_model.hpp"
 #include "sim_backend/devices/heater/line_heater_models.hpp"
 #include "sim_backend/devices/itla_model.hpp"
@@ -27,7 +28,8 @@ namespace {
 constexpr std::array kSimulated{&kSimulatedItla,           &kSimulatedTableLaser, &kSimulatedCmis,       &kSimulatedSff,
                                 &kSimulatedHeaterBank,     &kSimulatedQontrol,    &kSimulatedNicslab,    &kSimulatedWss,
                                 &kSimulatedWaveShaper,     &kSimulatedOcs,        &kSimulatedPolatisTl1, &kSimulatedCalientTl1,
-                                &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter, &kSimulatedOsa};
+                                &kSimulatedPhotodiodeBank, &kSimulatedPowerMeter, &kSimulatedOsa,        &kSimulatedScpiVoa,
+                                &kSimulatedScpiEdfa,       &kSimulatedModbusVoa,  &kSimulatedModbusEdfa};
 
 const SimulatedModel& simulated_as(const Device& device) {
   const std::string_view model = driver_model_of(device).model.name;
@@ -49,7 +51,7 @@ std::vector<std::string_view> simulated_models() {
 bool measures_light(const Device& device) {
   const auto taps = std::ranges::find(device.profile, "monitors_ports", &DeviceSetting::key);
   const bool are_read = taps != device.profile.end() && taps->value == ProfileValue{std::int64_t{1}};
-  return device.role == DeviceRole::monitor || are_read ||
+  return device.role == DeviceRole::monitor || device.role == DeviceRole::gain_stage || are_read ||
          device.model == kCalientTl1.model.name;  // it lists them with its map
 }
 

@@ -19,6 +19,8 @@ struct EmulatorProgram {
 };
 
 extern const EmulatorProgram kCmisEmulator;
+extern const EmulatorProgram kGainLinesEmulator;
+extern const EmulatorProgram kGainRegistersEmulator;
 extern const EmulatorProgram kHeaterEmulator;
 extern const EmulatorProgram kItlaEmulator;
 extern const EmulatorProgram kOcsEmulator;

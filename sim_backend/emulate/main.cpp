@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kEmulators{
     &loom::kCmisEmulator,       &loom::kHeaterEmulator,     &loom::kItlaEmulator,       &loom::kOcsEmulator,
     &loom::kPhotodiodeEmulator, &loom::kPowerMeterEmulator, &loom::kWaveShaperEmulator, &loom::kSffEmulator,
-    &loom::kTableLaserEmulator, &loom::kWssEmulator,
+    &loom::kTableLaserEmulator, &loom::kWssEmulator,        &loom::kGainLinesEmulator,  &loom::kGainRegistersEmulator,
 };
 
 /// What the manual page says besides the options.

@@ -28,6 +28,8 @@ OpticalState dark_state_of(const Fabric& fabric, const Device& device) {
       return OcsLight{};
     case DeviceRole::monitor:
       return MonitorLight{};
+    case DeviceRole::gain_stage:
+      return GainLight{kGainOff};
   }
   return LaserLight{};
 }

@@ -63,6 +63,10 @@ struct Writer {
     append_connects(text, ocs.moving);
   }
   void operator()(const MonitorLight&) const { text += " monitor"; }
+  void operator()(const GainLight& stage) const {
+    text += " gain";
+    append_number(text, stage.gain.centi);
+  }
 };
 
 /// Reads words of a line one after the other; remembers the first fault.
@@ -150,9 +154,12 @@ OpticalState read_state(Words& words) {
   if (kind == "monitor") {
     return MonitorLight{};
   }
+  if (kind == "gain") {
+    return GainLight{{static_cast<std::int32_t>(words.number())}};
+  }
   OcsLight ocs;
   if (kind != "ocs") {
-    words.fault() = format_text("'{}' is no kind of device (laser, ring, wss, ocs, monitor)", kind.substr(0, 32));
+    words.fault() = format_text("'{}' is no kind of device (laser, ring, wss, ocs, monitor, gain)", kind.substr(0, 32));
     return ocs;
   }
   ocs.connects = read_connects(words);

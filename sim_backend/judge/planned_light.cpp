@@ -20,6 +20,9 @@ OpticalState state_of(const Fabric& fabric, const Device& device, const Setpoint
   if (std::holds_alternative<MonitorSetpoint>(setpoint)) {
     return MonitorLight{};
   }
+  if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
+    return GainLight{stage->gain};
+  }
   RingLight light;
   for (const ElementId element : device.elements) {
     light.resonances.push_back(std::get<RingFilter>(fabric.element(element).kind).cold_resonance);

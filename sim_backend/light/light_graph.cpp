@@ -55,6 +55,11 @@ LightGraph::LightGraph(std::shared_ptr<const Fabric> fabric) : fabric_(std::move
     first_output_.push_back(static_cast<std::uint32_t>(fibre_of_output_.size()));
     leaks_.push_back(isolation_of(element) > Db{0});
     fibre_of_output_.resize(fibre_of_output_.size() + element.outputs, kNone);
+    const bool is_driven = fabric_->device_of_element[element.id.value].has_value();
+    gain_.push_back(is_driven ? kGainOff : usual_gain(element.kind));
+    if (is_driven && (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind))) {
+      steerable_[element.id.value] = true;
+    }
     if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
       steerable_[element.id.value] = true;
       resonance_[element.id.value] = ring->cold_resonance;
@@ -115,14 +120,14 @@ void LightGraph::pass(ElementId element_id, PortNumber input, const Ray& ray, Pa
     pass_wss(element, input, ray, passage);
   } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
     pass_ocs(element, input, ray, passage);
-  } else if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
-    leave(passage.exits, 0, ray, element.insertion_loss - amplifier->gain, false);
+  } else if (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind)) {
+    leave(passage.exits, 0, ray, element.insertion_loss - gain_[element_id.value], false);
   } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     if (input < panel->wiring.size() && panel->wiring[input] < element.outputs) {
       leave(passage.exits, panel->wiring[input], ray, element.insertion_loss, false);
     }
   } else {
-    // Coupler and tap: every output. An attenuator has one, and no device that would turn it up.
+    // Coupler and tap: every output.
     for (PortNumber output = 0; output < element.outputs; ++output) {
       leave(passage.exits, output, ray, element.insertion_loss, false);
     }

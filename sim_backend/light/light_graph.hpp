@@ -73,6 +73,8 @@ class LightGraph {
 
   void set_emission(ElementId transmitter, LaserEmission emission) { emission_[transmitter.value] = emission; }
   const LaserEmission& emission(ElementId transmitter) const { return emission_[transmitter.value]; }
+  void set_gain(ElementId stage, Db gain) { gain_[stage.value] = gain; }
+  Db gain(ElementId stage) const { return gain_[stage.value]; }
   void set_ring(ElementId ring, Frequency resonance) { resonance_[ring.value] = resonance; }
   Frequency resonance(ElementId ring) const { return resonance_[ring.value]; }
   /// `moving`: what enters such a slot of such an input goes nowhere.
@@ -107,6 +109,7 @@ class LightGraph {
   std::vector<bool> steerable_;
   std::vector<LaserEmission> emission_;      ///< by element
   std::vector<Frequency> resonance_;         ///< by element
+  std::vector<Db> gain_;                     ///< by element: of amplifiers; below 0 of attenuators
   std::vector<std::uint32_t> switch_place_;  ///< by element: its place in switches_, or kNone
   std::vector<SwitchState> switches_;
 };

@@ -72,6 +72,8 @@ std::span<const ElementId> LightModel::apply(const OpticalChange& change) {
     steer(elements.front(), [&] { graph_.set_routes(elements.front(), wss->routes, wss->moving); });
   } else if (const auto* ocs = std::get_if<OcsLight>(&change.state)) {
     steer(elements.front(), [&] { graph_.set_connects(elements.front(), ocs->connects, ocs->moving); });
+  } else if (const auto* stage = std::get_if<GainLight>(&change.state)) {
+    steer(elements.front(), [&] { graph_.set_gain(elements.front(), stage->gain); });
   }
   settle_links(change.at);
   return changed_;

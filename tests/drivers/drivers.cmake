@@ -8,6 +8,7 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_bank_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_board_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heaters/line_heaters_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/gain/gain_stage_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/flexgrid_dialect_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lcos_wss_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ocs/scpi_dialect_test.cpp

@@ -13,9 +13,6 @@ namespace {
 using itla::Register;
 using std::chrono::milliseconds;
 
-constexpr std::array kRoles{DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch,
-                            DeviceRole::circuit_switch, DeviceRole::monitor};
-
 struct Bare {
   Fabric fabric;
   std::unique_ptr<SimulatedDevice> model;
@@ -56,7 +53,7 @@ TEST_CASE("each_fault_has_one_name_for_a_role_and_no_name_has_two_meanings") {
     CHECK_FALSE(row.meaning.empty());
     CHECK_FALSE(row.shows.empty());
     CHECK_FALSE((row.must_have_value && row.value == FaultValue::none));
-    for (const DeviceRole role : kRoles) {
+    for (const DeviceRole role : kDeviceRoles) {
       if (row.is_of(role)) {
         CHECK(fault_of(row.kind, role) == &row);
         CHECK(name_of(row.kind, role) == row.name);

@@ -46,8 +46,7 @@ TEST_CASE("every_model_has_an_emulator_that_speaks_for_it") {
 }
 
 TEST_CASE("a_device_that_names_no_model_is_of_the_usual_one_of_its_role") {
-  for (const DeviceRole role : {DeviceRole::transmitter, DeviceRole::filter, DeviceRole::wavelength_switch,
-                                DeviceRole::circuit_switch, DeviceRole::monitor}) {
+  for (const DeviceRole role : kDeviceRoles) {
     Device device;
     device.role = role;
     const DeviceModels models = all_device_models();

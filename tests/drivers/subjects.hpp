@@ -20,7 +20,7 @@ struct Subject {
   std::vector<DeviceSetting> profile{};
 };
 
-/// The device of ocs_fabric() that has this role, and setpoints for it.
+/// The device of fabric_of_subjects() that has this role, and setpoints for it.
 inline Subject subject_of(DeviceRole role) {
   const RingFilter ring = std::get<RingFilter>(small_fabric().element(small_fabric().devices[1].elements[0]).kind);
   const auto at = [&](std::int64_t shift) { return FilterSetpoint{{{0, Frequency{ring.cold_resonance.mhz - shift}}}}; };
@@ -38,6 +38,8 @@ inline Subject subject_of(DeviceRole role) {
               {WavelengthSwitchSetpoint{{{slot_of(0), 0, 1, Db{0}}}},
                WavelengthSwitchSetpoint{{{slot_of(0), 0, 0, Db{0}}, {slot_of(2), 0, 1, Db{0}}}}, WavelengthSwitchSetpoint{},
                WavelengthSwitchSetpoint{{{slot_of(3), 0, 1, Db{0}}}}}};
+    case DeviceRole::gain_stage:
+      return {"voa", {}, {GainSetpoint{Db{-300}}, GainSetpoint{Db{-1'250}}, GainSetpoint{kGainOff}, GainSetpoint{Db{0}}}};
     case DeviceRole::circuit_switch:
     case DeviceRole::monitor:
       break;
@@ -81,6 +83,10 @@ inline std::vector<Subject> subjects() {
       if (auto* laser = std::get_if<TransmitterSetpoint>(&setpoint); laser != nullptr && model->name == "sff8690") {
         laser->power = Dbm{0};  // it has no other
       }
+      if (auto* stage = std::get_if<GainSetpoint>(&setpoint); stage != nullptr && model->name.ends_with("edfa")) {
+        subjects.back().device = "edfa";
+        stage->gain = stage->gain == kGainOff ? kGainOff : -stage->gain;
+      }
     }
   }
   return subjects;
@@ -95,8 +101,23 @@ inline void suit(Transmitter& transmitter, std::string_view model) {
   }
 }
 
-inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
+/// A device of every role that is set.
+inline Fabric fabric_of_subjects() {
   Fabric fabric = ocs_fabric();
+  const auto add = [&](const char* name, ElementKind kind) {
+    const ElementId element{static_cast<std::uint32_t>(fabric.elements.size())};
+    fabric.elements.push_back({element, name, 1, 1, Db{50}, std::move(kind)});
+    const DeviceId device{static_cast<std::uint32_t>(fabric.devices.size())};
+    fabric.devices.push_back({device, name, DeviceRole::gain_stage, NodeId{0}, fabric.devices[0].bus, 1, {element}});
+  };
+  add("voa", Attenuator{.settle_max = std::chrono::milliseconds{20}});
+  add("edfa", Amplifier{.gain_max = Db{3'000}, .settle_max = std::chrono::milliseconds{5}});
+  build_index(fabric);
+  return fabric;
+}
+
+inline Rig rig_of(const Subject& subject, std::uint64_t seed = 1) {
+  Fabric fabric = fabric_of_subjects();
   const DeviceId device = device_named(fabric, subject.device);
   if (auto* laser = std::get_if<Transmitter>(&fabric.elements[fabric.device(device).elements.front().value].kind)) {
     suit(*laser, subject.model);
@@ -119,6 +140,9 @@ inline bool is_true(const Rig& rig, const Setpoint& setpoint) {
   if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
     const Frequency resonance = std::get<RingLight>(state).resonances[0];
     return magnitude(resonance - heater->rings[0].resonance) <= FrequencyOffset{1'000};  // half a count's worth
+  }
+  if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
+    return std::get<GainLight>(state).gain == stage->gain;
   }
   if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
     const auto& light = std::get<OcsLight>(state);

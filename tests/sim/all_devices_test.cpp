@@ -21,24 +21,23 @@ using std::chrono::seconds;
 
 constexpr NodeId kNode{0};
 
-/// Two groups of two nodes and a 4 x 4 OCS, all driven by one agent.
+/// Two groups of two nodes, an attenuator and a 4 x 4 OCS, all driven by one agent.
 std::shared_ptr<const Fabric> everything() {
   OddlParameters parameters;
   parameters.nodes = 4;
   parameters.group_size = 2;
   parameters.channels = 4;
   Fabric fabric = make_oddl(parameters);
-  const ElementId element{static_cast<std::uint32_t>(fabric.elements.size())};
-  fabric.elements.push_back({element, "ocs", 4, 4, Db{100}, OpticalCircuitSwitch{milliseconds{25}}});
-  const BusId bus{static_cast<std::uint32_t>(fabric.buses.size())};
-  fabric.buses.push_back({bus, "bus-ocs", kNode, "sim"});
-  fabric.devices.push_back({DeviceId{static_cast<std::uint32_t>(fabric.devices.size())},
-                            "ocs",
-                            DeviceRole::circuit_switch,
-                            kNode,
-                            bus,
-                            1,
-                            {element}});
+  const auto add = [&](const char* name, PortNumber ports, ElementKind kind, DeviceRole role) {
+    const ElementId element{static_cast<std::uint32_t>(fabric.elements.size())};
+    fabric.elements.push_back({element, name, ports, ports, Db{100}, std::move(kind)});
+    const BusId bus{static_cast<std::uint32_t>(fabric.buses.size())};
+    fabric.buses.push_back({bus, std::string("bus-") + name, kNode, "sim"});
+    const DeviceId device{static_cast<std::uint32_t>(fabric.devices.size())};
+    fabric.devices.push_back({device, name, role, kNode, bus, 1, {element}});
+  };
+  add("voa", 1, Attenuator{.settle_max = milliseconds{20}}, DeviceRole::gain_stage);
+  add("ocs", 4, OpticalCircuitSwitch{milliseconds{25}}, DeviceRole::circuit_switch);
   for (Device& device : fabric.devices) {
     device.agent = kNode;
   }
@@ -66,7 +65,7 @@ class Bench {
     options.software = "test";
     std::vector<std::unique_ptr<Driver>> drivers;
     for (const DeviceId device : fabric->devices_of_agent[kNode.value]) {
-      may_hold_[device] = {idle(fabric->device(device).role)};
+      may_hold_[device] = {idle_setpoint(*fabric, fabric->device(device))};
       drivers.push_back(make_driver(*fabric, device));
     }
     agent = std::make_unique<Agent>(options, std::move(drivers));
@@ -167,25 +166,12 @@ class Bench {
                                           static_cast<std::uint16_t>(context % element.outputs), Db{0}}}};
       case DeviceRole::circuit_switch:
         return CircuitSwitchSetpoint{{{0, context}, {1, static_cast<std::uint16_t>(context + 1)}}};
+      case DeviceRole::gain_stage:
+        return GainSetpoint{Db{-100 * (1 + context)}};
       case DeviceRole::monitor:
         return MonitorSetpoint{};
     }
     return {};
-  }
-  static Setpoint idle(DeviceRole kind) {
-    switch (kind) {
-      case DeviceRole::transmitter:
-        return TransmitterSetpoint{};
-      case DeviceRole::filter:
-        return FilterSetpoint{};
-      case DeviceRole::wavelength_switch:
-        return WavelengthSwitchSetpoint{};
-      case DeviceRole::circuit_switch:
-        return CircuitSwitchSetpoint{};
-      case DeviceRole::monitor:
-        break;
-    }
-    return MonitorSetpoint{};
   }
   void deliver(const Event& event) {
     EffectSink sink;

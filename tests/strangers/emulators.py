@@ -249,6 +249,32 @@ def photodiode_client(connect):
         client.close()
 
 
+def gain_client(connect):
+    """The register map of docs/devices.md, Gain stages: -10 dBm into an amplifier of 12 dB."""
+    with Emulator("gain-registers", "--amplifier", "--settle-ms", "20", "--dbm", "-10") as emulator:
+        client = connect(emulator)
+
+        def words(address, count):
+            return getattr(client.read_holding_registers(address, count, slave=1), "registers", None)
+
+        def signed(word):
+            return word - 65536 if word > 32767 else word
+
+        ledger.promise("pymodbus at an amplifier: off", client.connect() and words(0, 2) == [0, 0], words(0, 6))
+        client.write_registers(0, [1, 1200], slave=1)
+        ledger.promise("pymodbus at an amplifier: 12 dB, standing", wait(lambda: words(0, 4) == [1, 1200, 0, 1200]), words(0, 6))
+        powers = [signed(word) for word in words(4, 2) or [0, 0]]
+        ledger.promise("pymodbus at an amplifier: -10 dBm in, 2 dBm out", powers == [-1000, 200], powers)
+        reply = client.write_register(1, 3001, slave=1)
+        ledger.promise("pymodbus at an amplifier: no 30.01 dB, exception 3", getattr(reply, "exception_code", 0) == 3, reply)
+        reply = client.write_register(3, 0, slave=1)
+        ledger.promise("pymodbus at an amplifier: its state is read only", getattr(reply, "exception_code", 0) == 2, reply)
+        client.write_register(0, 0, slave=1)
+        ledger.promise("pymodbus at an amplifier: off again, and dark behind it",
+                       wait(lambda: words(0, 1) == [0] and signed(words(5, 1)[0]) <= -4000), words(0, 6))
+        client.close()
+
+
 def modbus_part():
     try:
         import logging
@@ -260,6 +286,7 @@ def modbus_part():
         return
     table_laser_client(lambda emulator: ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
     photodiode_client(lambda emulator: ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
+    gain_client(lambda emulator: ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
     with Emulator("heater") as emulator:
         modbus_client(emulator, ModbusTcpClient("127.0.0.1", port=emulator.port, timeout=5))
     with Emulator("heater", pty=True) as emulator:
@@ -302,6 +329,23 @@ def scpi_part():
             ledger.promise("pyvisa-py at a power meter: -3 dBm", abs(float(meter.query("READ?")) + 3) < 0.5)
             ledger.promise("pyvisa-py at a power meter: no error", meter.query(":SYST:ERR?").startswith("0"))
             meter.close()
+        except ImportError:
+            ledger.absent("python3-pyvisa-py")
+    with Emulator("gain-lines", "--settle-ms", "50") as emulator:
+        try:
+            import pyvisa
+            stage = pyvisa.ResourceManager("@py").open_resource(f"TCPIP0::127.0.0.1::{emulator.port}::SOCKET",
+                                                                read_termination="\n", write_termination="\n", timeout=10000)
+            # As public clients of Keysight's attenuators have it, short and long.
+            stage.write(":INPut1:ATTenuation 3.25")
+            stage.write("outp1 ON")
+            ledger.promise("pyvisa-py at an attenuator: 3.25 dB, open", stage.query("*OPC?") == "1" and wait(
+                lambda: abs(float(stage.query(":INP1:ATT?")) - 3.25) < 0.01 and stage.query(":OUTPut1:STATe?") == "1"))
+            stage.write(":INP1:ATT 30.5")
+            ledger.promise("pyvisa-py at an attenuator: 30.5 dB is out of range", stage.query(":SYSTem:ERRor?").startswith("-222"))
+            stage.write(":INP2:ATT 3")
+            ledger.promise("pyvisa-py at an attenuator: there is no second", stage.query(":SYST:ERR?").startswith("-113"))
+            stage.close()
         except ImportError:
             ledger.absent("python3-pyvisa-py")
     lines_part()
@@ -360,6 +404,8 @@ ALIVE = {"itla": (itla_frame(0), lambda reply: len(reply) == 4 and reply[1] == 0
          "heater": (bytes.fromhex("000100000006010300000001"), lambda reply: reply == bytes.fromhex("00010000000501030200 00")),
          "table-laser": (bytes.fromhex("000100000006010300000001"), lambda reply: reply == bytes.fromhex("00010000000501030200 00")),
          "photodiode": (bytes.fromhex("000100000006010400000001"), lambda reply: reply[:9] == bytes.fromhex("000100000005010402")),
+         "gain-registers": (bytes.fromhex("000100000006010300000001"), lambda reply: reply[:9] == bytes.fromhex("000100000005010302")),
+         "gain-lines": (b"*IDN?\n", lambda reply: reply.startswith(b"Lightloom,")),
          "powermeter": (b"*IDN?\n", lambda reply: reply.startswith(b"Lightloom,")),
          "waveshaper": (b"GET /waveshaper/devinfo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
                         lambda reply: reply.startswith(b"HTTP/1.1 200")),
@@ -390,6 +436,7 @@ def noise_part():
     print(f"note: noise of seed {seed}", flush=True)
     for kind, pty in (("itla", False), ("itla", True), ("ocs", False), ("ocs", True), ("wss", False), ("wss", True),
                       ("heater", False), ("heater", True), ("table-laser", False), ("photodiode", False), ("powermeter", False),
+                      ("gain-registers", False), ("gain-lines", False), ("gain-lines", True),
                       ("waveshaper", False), ("qontrol", False), ("qontrol", True), ("nicslab", False), ("calient-tl1", False)):
         program = {"qontrol": "heater", "nicslab": "heater", "calient-tl1": "ocs"}.get(kind, kind)
         options = ["--baud", "1000000"] if program in ("itla", "wss", "heater", "table-laser") else []

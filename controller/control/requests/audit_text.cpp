@@ -78,6 +78,7 @@ struct SetpointText {
     return text;
   }
   std::string operator()(const MonitorSetpoint&) const { return "nothing to set"; }
+  std::string operator()(const GainSetpoint& stage) const { return format_text("gain={}", to_string(stage.gain)); }
 };
 
 std::string circuits_text(const std::vector<ScheduledCircuit>& circuits) {

@@ -30,6 +30,9 @@ std::string text_of(const Setpoint& setpoint, const Hop& hop, FrequencySlot slot
   if (std::holds_alternative<MonitorSetpoint>(setpoint)) {
     return "light";
   }
+  if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
+    return to_string(stage->gain);
+  }
   const std::string way = format_text("{} -> {}", hop.input, hop.output);
   return std::holds_alternative<WavelengthSwitchSetpoint>(setpoint) ? format_text("{}: {}", to_string(centre_of(slot)), way)
                                                                     : way;
@@ -52,6 +55,9 @@ std::string text_of(const Reading& reading, const Hop& hop, FrequencySlot slot, 
       }
     }
     return text.empty() ? "dark" : text;
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&reading)) {
+    return to_string(stage->gain);
   }
   const std::string way = format_text("{} -> {}", hop.input, hop.output);
   if (const auto* wss = std::get_if<WavelengthSwitchObservation>(&reading)) {

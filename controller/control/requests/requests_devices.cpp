@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests about single devices, and about alarms.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "controller/control/requests/operator_requests.hpp"
+#include "controller/plan/light/light_path.hpp"
 #include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
@@ -76,11 +78,21 @@ std::string circuits_using(const Device& device, const ConfirmedPlans& confirmed
   const auto& devices = confirmed.plan().nodes[device.agent.value].devices;
   const auto plan =
       std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
+  std::optional<LightFollower> follower;  // of a device that light of any circuit may pass, whatever it is set to
+  if (device.role == DeviceRole::gain_stage) {
+    follower.emplace(fabric, confirmed.plan());
+  }
+  const auto is_served = [&](const Circuit& circuit) {
+    if (!follower) {
+      return plan != devices.end() && serves(fabric, device, plan->timeline.front().setpoint, circuit);
+    }
+    const auto path = follower->follow(circuit);
+    return path && std::ranges::find(*path, device.elements.front(), &Hop::element) != path->end();
+  };
   std::string text;
   std::size_t count = 0;
   for (const Circuit& circuit : confirmed.plan().circuits) {
-    if (plan != devices.end() && serves(fabric, device, plan->timeline.front().setpoint, circuit) &&
-        ++count <= kCircuitsNamed) {
+    if (is_served(circuit) && ++count <= kCircuitsNamed) {
       text += format_text("{}{} (job {})", text.empty() ? "circuit " : ", ", circuit.id.value, circuit.job.value);
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/ring/ring.hpp"
 
@@ -94,6 +95,16 @@ LightFinding judge_wss(const WavelengthSwitchSetpoint& wanted, const WavelengthS
   const Db planned = asked == wanted.routes.end() ? Db{0} : asked->attenuation;
   return found->attenuation - planned > limits.dim_beyond ? LightFinding{LightState::degraded, LightCause::attenuated}
                                                           : kHealthy;
+}
+
+/// What is within bounds at the receiver is the receiver's monitor to say; a gain that is off says where it comes from.
+LightFinding judge_gain(const Element& element, const GainSetpoint& wanted, const GainObservation& seen, bool is_ordered,
+                        const ReconcileLimits& limits) {
+  const Db error = gain_error(element, seen, wanted.gain);
+  if (error > limits.dim_beyond || -error > limits.dim_beyond) {
+    return {LightState::degraded, LightCause::gain_off};
+  }
+  return seen.settled || is_gain(element, seen, wanted.gain) ? kHealthy : judge_motion(is_ordered);
 }
 
 LightFinding judge_ocs(const CircuitSwitchObservation& seen, bool is_ordered, const Hop& hop) {
@@ -235,6 +246,9 @@ LightFinding LightJudge::judge_reading(const Hop& hop, const DevicePlan& plan, c
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading)) {
     return judge_ocs(*ocs, is_ordered(seen.device), hop);
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&seen.reading)) {
+    return judge_gain(element, std::get<GainSetpoint>(wanted), *stage, is_ordered(seen.device), readings_.limits);
   }
   return {LightState::unknown, LightCause::never_read};
 }

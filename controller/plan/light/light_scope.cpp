@@ -6,6 +6,7 @@
 #include <deque>
 #include <set>
 
+#include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/ring/ring.hpp"
 
@@ -248,6 +249,10 @@ class ScopeWalk {
             device, [&](const CrossConnect& row) { return row.input == at.port || leaves_by(row.output); });
       case DeviceRole::filter:
         return ring_passes(at.element, slot);
+      case DeviceRole::gain_stage: {
+        const auto& settings = settings_[device.value];  // all light passes it
+        return std::ranges::any_of(settings, [&](const Setpoint* setpoint) { return *setpoint != *settings.front(); });
+      }
       case DeviceRole::transmitter:
       case DeviceRole::monitor:
         break;
@@ -289,24 +294,6 @@ class ScopeWalk {
   std::vector<bool> is_unknown_;
 };
 
-Setpoint idle_setpoint(const Fabric& fabric, const Device& device) {
-  switch (device.role) {
-    case DeviceRole::transmitter: {
-      const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
-      return TransmitterSetpoint{transmitter.channels.slot(0), transmitter.launch_power, false};
-    }
-    case DeviceRole::filter:
-      return FilterSetpoint{};
-    case DeviceRole::wavelength_switch:
-      return WavelengthSwitchSetpoint{};
-    case DeviceRole::circuit_switch:
-      return CircuitSwitchSetpoint{};
-    case DeviceRole::monitor:
-      break;
-  }
-  return MonitorSetpoint{};
-}
-
 }  // namespace
 
 std::vector<DeviceId> lasers_that_meet(const PossibleStates& states, const std::vector<DeviceId>& moving) {
@@ -339,6 +326,11 @@ std::optional<Setpoint> found_setpoint(const Fabric& fabric, DeviceId id, const 
   }
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading); ocs && device.role == DeviceRole::circuit_switch) {
     return CircuitSwitchSetpoint{ocs->connects};
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&reading); stage && device.role == DeviceRole::gain_stage) {
+    const Element& element = fabric.element(device.elements.front());
+    const Db usual = usual_gain(element.kind);
+    return GainSetpoint{is_gain(element, *stage, usual) ? usual : stage->gain};
   }
   return std::nullopt;
 }

@@ -54,6 +54,7 @@ enum class LightCause : std::uint8_t {
   says_it_is_broken,  ///< it emits, and its status says that it is broken
   ring_beside,
   attenuated,
+  gain_off,  ///< an amplifier or attenuator has another gain than planned
   received_low,
   received_high,
   never_read,

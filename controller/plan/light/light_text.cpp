@@ -4,6 +4,7 @@
 #include <string>
 
 #include "controller/plan/light/light_state.hpp"
+#include "core/fabric/gain_stage.hpp"
 #include "core/ring/ring.hpp"
 #include "core/text/format_text.hpp"
 
@@ -163,6 +164,13 @@ class Sentence {
   std::string measured(const Element& element, const Observation& seen) const {
     if (const auto* laser = std::get_if<TransmitterObservation>(&seen.reading)) {
       return text_of_laser(light_.cause, *laser, slot_, readings_.limits);
+    }
+    if (const auto* stage = std::get_if<GainObservation>(&seen.reading)) {
+      const DevicePlan* plan = paths_.device(seen.device);
+      const Db wanted = std::get<GainSetpoint>(plan->timeline.front().setpoint).gain;
+      return format_text("has a gain of {}, desired {}, off by more than {}",
+                         to_string(wanted + gain_error(element, *stage, wanted)), to_string(wanted),
+                         to_string(readings_.limits.dim_beyond));
     }
     const auto* ring = std::get_if<RingFilter>(&element.kind);
     const auto* bank = std::get_if<FilterObservation>(&seen.reading);

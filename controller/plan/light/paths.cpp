@@ -44,7 +44,9 @@ bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<
     const auto& connects = positions.connects[hop.element.value];
     const Element& element = fabric.element(hop.element);
     if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
-      return std::ranges::find(routes, WssRoute{slot, hop.input, hop.output, Db{0}}) != routes.end();
+      return std::ranges::any_of(routes, [&](const WssRoute& route) {
+        return route.slot == slot && route.input == hop.input && route.output == hop.output;
+      });
     }
     if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
       return std::ranges::find(connects, CrossConnect{hop.input, hop.output}) != connects.end();
@@ -96,6 +98,14 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const s
   const std::uint32_t columns = number(trunks);
   words_ = (columns + 63) / 64;
   index_reach();
+}
+
+void PathFinder::attenuate(ElementId wss, const WssRoute& route) {
+  for (WssRoute& each : positions_.routes[wss.value]) {
+    if (each.slot == route.slot && each.input == route.input) {
+      each.attenuation = route.attenuation;
+    }
+  }
 }
 
 void PathFinder::leave_to_others(const std::vector<OccupiedPorts>& occupied) {

@@ -60,6 +60,8 @@ class PathFinder {
   void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);
   /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
   bool wire(ElementId element, CrossConnect connect);
+  /// Of a route that was claimed: by `route.attenuation` from now on.
+  void attenuate(ElementId wss, const WssRoute& route);
   const Positions& positions() const { return positions_; }
 
  private:

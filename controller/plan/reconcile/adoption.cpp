@@ -136,7 +136,9 @@ Result<Setpoint> found_setpoint(const Fabric& fabric, const DevicePlan& desired,
     auto rows = found_rows(device, desired_rows, there, kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);
     return rows ? Result<Setpoint>(CircuitSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
   }
-  return unlawful(device, "heat has no place of its own on the grid that a plan could name");
+  return unlawful(device, std::holds_alternative<GainSetpoint>(wanted)
+                              ? "a gain is set so that light arrives as planned, not taken over"
+                              : "heat has no place of its own on the grid that a plan could name");
 }
 
 Result<std::vector<TimedSetpoint>> beside_laser(const Device& device, std::vector<TimedSetpoint> planned,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/ring/ring.hpp"
 
@@ -86,6 +87,14 @@ Drift drift_of_bank(const Fabric& fabric, const Device& device, const FilterSetp
   return drift;
 }
 
+/// A gain that is too high is as foreign as light that nobody asked for: it may be more than a receiver bears.
+Drift drift_of_gain(const Element& element, const GainSetpoint& wanted, const GainObservation& seen) {
+  if (is_gain(element, seen, wanted.gain)) {
+    return Drift::none;
+  }
+  return gain_error(element, seen, wanted.gain) < Db{0} ? Drift::dim : Drift::foreign;
+}
+
 /// Of a reading that is believed.
 Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Reading& reading, const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
@@ -103,6 +112,9 @@ Drift drift_of_reading(const Fabric& fabric, const DevicePlan& plan, const Readi
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading);
       ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
     return drift_of_connects(std::get<CircuitSwitchSetpoint>(wanted).connects, *ocs);
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&reading); stage && std::holds_alternative<GainSetpoint>(wanted)) {
+    return drift_of_gain(fabric.element(fabric.device(plan.device).elements.front()), std::get<GainSetpoint>(wanted), *stage);
   }
   if (std::holds_alternative<MonitorObservation>(reading) && std::holds_alternative<MonitorSetpoint>(wanted)) {
     return Drift::none;  // it tells of others' light

@@ -18,6 +18,7 @@ namespace rules {
 inline constexpr std::string_view kNodePlanComplete = "node_plan_complete";  ///< slices, devices, revisions, references
 inline constexpr std::string_view kLaserRange = "laser_range";
 inline constexpr std::string_view kHeaterCeiling = "heater_ceiling";
+inline constexpr std::string_view kGainRange = "gain_range";
 inline constexpr std::string_view kGuardTime = "guard_time";
 inline constexpr std::string_view kLasersOff = "lasers_off";
 inline constexpr std::string_view kContinuity = "wavelength_continuity";

@@ -9,13 +9,14 @@
 namespace loom::verifying {
 namespace {
 
-/// Nothing emits, nothing is routed, no ring is held.
+/// Nothing emits, nothing is routed, no ring is held, no light is amplified or let through an attenuator.
 bool is_idle(const Setpoint& setpoint) {
+  const auto* stage = std::get_if<GainSetpoint>(&setpoint);
   const auto* heater = std::get_if<FilterSetpoint>(&setpoint);
   const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
   const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
-  return !emits(setpoint) && (heater == nullptr || heater->rings.empty()) && (wss == nullptr || wss->routes.empty()) &&
-         (ocs == nullptr || ocs->connects.empty());
+  return !emits(setpoint) && (stage == nullptr || stage->gain == kGainOff) && (heater == nullptr || heater->rings.empty()) &&
+         (wss == nullptr || wss->routes.empty()) && (ocs == nullptr || ocs->connects.empty());
 }
 
 bool is_idle(const DevicePlan& plan) { return plan.timeline.size() == 1 && is_idle(plan.timeline[0].setpoint); }

@@ -64,6 +64,9 @@ class Walk {
       }
     } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
       leave(element.id, input < panel->wiring.size() ? panel->wiring[input] : -1);
+    } else if (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind)) {
+      marks_.push_back(settings_.gains[element.id.value].centi);
+      leave(element.id, 0);
     } else if (!std::holds_alternative<PacketSwitch>(element.kind)) {
       for (int output = 0; output < element.outputs; ++output) {
         leave(element.id, output);

@@ -72,6 +72,7 @@ struct Settings {
   std::vector<const WavelengthSwitchSetpoint*> wss;  ///< by element
   std::vector<const CircuitSwitchSetpoint*> ocs;     ///< by element
   std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
+  std::vector<Db> gains;                             ///< by element: what it amplifies, below 0 what it attenuates
   std::vector<bool> by_hand;                         ///< by element: a transmitter that an operator set, may serve no circuit
 };
 

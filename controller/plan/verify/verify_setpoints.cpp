@@ -67,7 +67,7 @@ class Structure {
       return;
     }
     for (const TimedSetpoint& entry : plan.timeline) {
-      static constexpr std::array<std::size_t, 5> kSetpointOfKind{0, 1, 2, 3, 4};
+      static constexpr std::array<std::size_t, kDeviceRoles.size()> kSetpointOfKind{0, 1, 2, 3, 4, 5};
       if (entry.setpoint.index() != kSetpointOfKind[static_cast<std::size_t>(device.role)]) {
         refuse(device.name + ": the setpoint is one of another kind of device");
       } else {
@@ -224,6 +224,16 @@ void check_bank(const Fabric& fabric, const Device& device, const FilterSetpoint
   }
 }
 
+void check_gain(const Fabric& fabric, const Device& device, const GainSetpoint& stage, Faults& faults) {
+  const GainRange range = gain_range(fabric.element(device.elements[0]).kind);
+  if (stage.gain != kGainOff && (stage.gain < range.least || stage.gain > range.most)) {
+    faults.add(rules::kGainRange, [&] {
+      return format_text("{}: a gain of {}, allowed {} to {}", device.name, to_string(stage.gain), to_string(range.least),
+                         to_string(range.most));
+    });
+  }
+}
+
 void check_tuned(const Element& ring, const Circuit& circuit, const Settings& settings, Faults& faults) {
   const auto resonance = settings.resonances[ring.id.value];
   if (!resonance || magnitude(*resonance - centre_of(circuit.slot)) > kRingTuning) {
@@ -340,6 +350,8 @@ void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& set
       check_laser(device, transmitter, *plan_of_device, intent, faults);
     } else if (const auto* heater = std::get_if<FilterSetpoint>(&plan_of_device->timeline.front().setpoint)) {
       check_bank(fabric, device, *heater, faults);
+    } else if (const auto* stage = std::get_if<GainSetpoint>(&plan_of_device->timeline.front().setpoint)) {
+      check_gain(fabric, device, *stage, faults);
     }
     check_timeline(device, *plan_of_device, need, faults);
   }

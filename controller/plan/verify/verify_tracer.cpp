@@ -32,6 +32,9 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
       wss(fabric.elements.size(), nullptr),
       ocs(fabric.elements.size(), nullptr),
       resonances(fabric.elements.size()) {
+  for (const Element& element : fabric.elements) {
+    gains.push_back(usual_gain(element.kind));
+  }
   for (const NodePlan& node : plan.nodes) {
     for (const DevicePlan& device : node.devices) {
       devices[device.device.value] = &device;
@@ -45,6 +48,8 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
         for (const RingResonance& ring : heater->rings) {
           resonances[elements[ring.channel].value] = ring.resonance;
         }
+      } else if (const auto* stage = std::get_if<GainSetpoint>(&first)) {
+        gains[elements[0].value] = stage->gain;
       } else if (std::holds_alternative<TransmitterSetpoint>(first)) {
         Source source{elements[0], &device, {}};
         for (const TimedSetpoint& entry : device.timeline) {
@@ -90,12 +95,10 @@ bool LightTracer::leak_is_received(const Element& grating) const {
 /// Linear factors of everything.
 void LightTracer::measure() {
   for (const Element& element : fabric_.elements) {
-    std::int32_t gain = -element.insertion_loss.centi;
+    const std::int32_t gain = (settings_.gains[element.id.value] - element.insertion_loss).centi;
     double leak = 0;
     double drop = 1;
-    if (const auto* amplifier = std::get_if<Amplifier>(&element.kind)) {
-      gain += amplifier->gain.centi;
-    } else if (const auto* switching = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
+    if (const auto* switching = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
       leak = linear(gain - switching->isolation.centi);
       if (settings_.wss[element.id.value] != nullptr) {
         leak_exits_[element.id.value] = leak_exits_of(element, *settings_.wss[element.id.value]);

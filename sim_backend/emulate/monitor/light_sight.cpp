@@ -19,6 +19,30 @@ constexpr std::size_t kLineMost = 1u << 20;  ///< longer ones are no lines of a 
 
 }  // namespace
 
+const char* const kLightWords =
+    "\nIts light: --light-logs with --scenario, whose fabric says what of it comes to the device's inputs (logs of agents,\n"
+    "lightloom-emulate ... --light-log, a lab's folder); or --dbm, the same at every input; else darkness.\n";
+
+void add_light_options(CLI::App& app, LightOptions& options) {
+  auto* logs = add_light_logs(app, options.logs);
+  app.add_option("--dbm", options.dbm, "power at every input")->check(CLI::Range(-100.0, 30.0))->excludes(logs);
+  app.add_option("--thz", options.terahertz, "frequency of that light")
+      ->check(CLI::Range(100.0, 1'000.0))
+      ->capture_default_str();
+}
+
+LightSight sight_of(const LightOptions& options, const std::shared_ptr<const Fabric>& fabric) {
+  if (!options.logs.empty()) {
+    return sight_of_logs(fabric, options.logs);
+  }
+  if (!options.dbm) {
+    return {};
+  }
+  const ArrivingLight light{Frequency{static_cast<std::int64_t>(options.terahertz * 1e6 + 0.5)},
+                            Dbm{static_cast<std::int32_t>(*options.dbm * 100 + (*options.dbm < 0 ? -0.5 : 0.5))}};
+  return [light](PortRef) { return std::vector<ArrivingLight>{light}; };
+}
+
 LightLogs::LightLogs(std::shared_ptr<const Fabric> fabric, std::vector<std::string> paths)
     : fabric_(std::move(fabric)), paths_(std::move(paths)), light_(fabric_) {}
 

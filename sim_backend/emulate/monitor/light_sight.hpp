@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,19 @@ class LightLogs {
   Instant last_{};
   std::uint64_t refused_ = 0;
 };
+
+/// What an emulated device measures.
+struct LightOptions {
+  std::vector<std::string> logs;
+  std::optional<double> dbm;  ///< the same at every input
+  double terahertz = 193.1;
+};
+/// --light-logs, --dbm, --thz.
+void add_light_options(CLI::App& app, LightOptions& options);
+/// Empty: darkness.
+LightSight sight_of(const LightOptions& options, const std::shared_ptr<const Fabric>& fabric);
+/// For the footer of an emulator with these options.
+extern const char* const kLightWords;
 
 /// --light-logs: what a device measures that is emulated of a scenario.
 CLI::Option* add_light_logs(CLI::App& app, std::vector<std::string>& paths);

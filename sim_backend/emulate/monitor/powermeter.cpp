@@ -3,9 +3,7 @@
 // photodiodes behind Modbus. Both measure what light logs tell, or what their options say.
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 
-#include "core/fabric/grid.hpp"
 #include "core/text/format_text.hpp"
 #include "sim_backend/emulate/emulators.hpp"
 #include "sim_backend/emulate/fault_words.hpp"
@@ -15,10 +13,6 @@
 
 namespace loom {
 namespace {
-
-constexpr const char* kLightWords =
-    "\nIts light: --light-logs with --scenario, whose fabric says what of it comes to the device's receivers (logs of agents,\n"
-    "lightloom-emulate ... --light-log, a lab's folder); or --dbm, the same at every receiver; else darkness.\n";
 
 constexpr const char* kMeterWords =
     "\nLines end in \\n. Of a lone meter (--answers power, one channel):\n"
@@ -31,32 +25,10 @@ constexpr const char* kPlace = "\nWhen it can be reached it prints 'port N' or '
 
 struct Options {
   EmulatorOptions common;
-  std::vector<std::string> light_logs;
-  std::optional<double> dbm;
-  double terahertz = 193.1;
+  LightOptions light;
   std::string answers = "power";
   std::uint16_t channels = 8;
 };
-
-void add_light_options(CLI::App& app, Options& options) {
-  auto* logs = add_light_logs(app, options.light_logs);
-  app.add_option("--dbm", options.dbm, "power at every receiver")->check(CLI::Range(-100.0, 30.0))->excludes(logs);
-  app.add_option("--thz", options.terahertz, "frequency of that light")
-      ->check(CLI::Range(100.0, 1'000.0))
-      ->capture_default_str();
-}
-
-LightSight sight_of(const Options& options, const std::shared_ptr<const Fabric>& fabric) {
-  if (!options.light_logs.empty()) {
-    return sight_of_logs(fabric, options.light_logs);
-  }
-  if (!options.dbm) {
-    return {};
-  }
-  const ArrivingLight light{Frequency{static_cast<std::int64_t>(options.terahertz * 1e6 + 0.5)},
-                            Dbm{static_cast<std::int32_t>(*options.dbm * 100 + (*options.dbm < 0 ? -0.5 : 0.5))}};
-  return [light](PortRef) { return std::vector<ArrivingLight>{light}; };
-}
 
 std::vector<Element> receivers(std::uint16_t count) {
   std::vector<Element> elements;
@@ -72,7 +44,7 @@ std::vector<Element> receivers(std::uint16_t count) {
 
 int serve(const Result<EmulatedDevices>& devices, EmulatedProtocol protocol, const Options& options) {
   if (devices) {
-    protocol.sight = sight_of(options, devices->fabric);
+    protocol.sight = sight_of(options.light, devices->fabric);
   }
   return run_emulator(devices, {}, std::move(protocol), options.common);
 }
@@ -106,7 +78,7 @@ const EmulatorProgram kPowerMeterEmulator{
     [](CLI::App& app) -> std::function<int()> {
       const auto options = std::make_shared<Options>();
       add_common_options(app, options->common, 5'026);
-      add_light_options(app, *options);
+      add_light_options(app, options->light);
       app.add_option("--answers", options->answers, "of a lone meter")
           ->check(CLI::IsMember({"power", "array", "trace"}))
           ->capture_default_str();
@@ -119,7 +91,7 @@ const EmulatorProgram kPhotodiodeEmulator{
     [](CLI::App& app) -> std::function<int()> {
       const auto options = std::make_shared<Options>();
       add_common_options(app, options->common, 1'503);
-      add_light_options(app, *options);
+      add_light_options(app, options->light);
       app.add_option("--channels", options->channels, "photodiodes of a lone bank")
           ->check(CLI::Range(1, 64))
           ->capture_default_str();

@@ -126,6 +126,9 @@ inline Reading reading_of(const Fabric& fabric, const Device& device, const Setp
     }
     return seen;
   }
+  if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
+    return GainObservation{stage->gain, true};
+  }
   if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
     return WavelengthSwitchObservation{wss->routes, true};
   }

@@ -23,6 +23,7 @@ loom_test(reconcile_test
   LINKS loom_plan loom_architectures)
 loom_test(verify_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/level_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_setpoints_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_light_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_power_test.cpp

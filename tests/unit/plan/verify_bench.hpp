@@ -145,6 +145,8 @@ struct VerifyBench {
         return CircuitSwitchSetpoint{};
       case DeviceRole::monitor:
         return MonitorSetpoint{};
+      case DeviceRole::gain_stage:
+        return GainSetpoint{kGainOff};
     }
     return {};
   }

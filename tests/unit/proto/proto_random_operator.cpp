@@ -71,12 +71,12 @@ DeviceReport device_report(Random& random) {
   DeviceReport out;
   out.device = device(random);
   out.name = text(random);
-  out.role = random.any(DeviceRole::circuit_switch);
+  out.role = random.any(DeviceRole::gain_stage);
   out.agent = node(random);
   out.observation = observation(random);
   out.drift = random.any(Drift::stale);
   if (random.coin()) {
-    out.desired = setpoint(random, random.between(0, 4));
+    out.desired = setpoint(random, random.between(0, 5));
   }
   out.by_hand = random.coin();
   out.adopted = random.coin();
@@ -316,7 +316,7 @@ DeviceRequest device_request(Random& random) {
   DeviceRequest out;
   out.device = device(random);
   if (random.coin()) {
-    out.setpoint = setpoint(random, random.between(0, 4));
+    out.setpoint = setpoint(random, random.between(0, 5));
   }
   out.dry_run = random.coin();
   out.heaters = some<HeaterByHand>(random, [&] {

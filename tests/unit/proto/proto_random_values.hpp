@@ -133,6 +133,9 @@ inline Setpoint setpoint(Random& random, std::int64_t kind) {
   if (kind == 4) {
     return MonitorSetpoint{};
   }
+  if (kind == 5) {
+    return GainSetpoint{random.coin() ? loss(random) : -loss(random)};
+  }
   CircuitSwitchSetpoint ocs;
   for (const auto input : ascending<std::uint16_t>(random, 0x10000)) {
     ocs.connects.push_back(connect(random));
@@ -432,7 +435,7 @@ inline Intent intent(Random& random) {
   for (const auto id : ascending<std::uint32_t>(random, limits::kDevices)) {
     DeviceOverride override;
     override.device = {id};
-    override.setpoint = setpoint(random, random.between(0, 4));
+    override.setpoint = setpoint(random, random.between(0, 5));
     override.found_beside = {random.word()};
     out.overrides.push_back(std::move(override));
   }
@@ -444,7 +447,7 @@ inline Intent intent(Random& random) {
 }
 
 inline Reading reading(Random& random) {
-  switch (random.between(0, 5)) {
+  switch (random.between(0, 6)) {
     case 1: {
       TransmitterObservation laser;
       laser.frequency = {random.between(0, limits::kFrequencyMhz)};
@@ -493,6 +496,14 @@ inline Reading reading(Random& random) {
         light.frequency = {random.between(0, limits::kFrequencyMhz)};
         return light;
       })};
+    case 6: {
+      GainObservation stage{random.coin() ? loss(random) : -loss(random), random.coin()};
+      if (random.coin()) {
+        stage.input = power(random);
+        stage.output = power(random);
+      }
+      return stage;
+    }
     default:
       return std::monostate{};
   }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One walk over a plan.
+#include "controller/plan/base_plan.hpp"
+
+namespace loom {
+
+BasePlan::BasePlan(const Fabric& fabric, const Plan* plan, const std::vector<ElementId>& lost)
+    : plan_(plan),
+      positions_(fabric),
+      resonances_(fabric.elements.size()),
+      gains_(fabric.elements.size()),
+      devices_(fabric.devices.size(), nullptr),
+      circuits_(fabric.elements.size()) {
+  if (plan == nullptr) {
+    return;
+  }
+  for (const NodePlan& node : plan->nodes) {
+    for (const DevicePlan& device : node.devices) {
+      devices_[device.device.value] = &device;
+      read(fabric.device(device.device), device.timeline.front().setpoint);
+    }
+  }
+  positions_ = positions_of(fabric, *plan);
+  for (const Circuit& circuit : plan->circuits) {
+    circuits_[circuit.transmitter.value].push_back(&circuit);
+  }
+  for (const ElementId element : lost) {
+    positions_.routes[element.value].clear();
+    positions_.connects[element.value].clear();
+    resonances_[element.value].reset();
+    gains_[element.value].reset();
+  }
+}
+
+void BasePlan::read(const Device& device, const Setpoint& setpoint) {
+  if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
+    for (const RingResonance& ring : heater->rings) {
+      resonances_[device.elements[ring.channel].value] = ring.resonance;
+    }
+  } else if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
+    gains_[device.elements.front().value] = stage->gain;
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a gain stage says and measures, held against what it shall have.
+#pragma once
+
+#include "core/fabric/fabric.hpp"
+#include "core/observation.hpp"
+#include "core/units.hpp"
+
+namespace loom {
+
+/// By which what a stage says may differ from what it was told: steps of its converter [K].
+inline constexpr Db kGainTolerance{30};
+/// By which its light may, both sensors' errors and a tilt over the band included [K].
+inline constexpr Db kShownGainTolerance{150};
+/// Weaker light is not measured well enough to judge by [K].
+inline constexpr Dbm kWeakestJudged{-3'000};
+
+/// How far the gain of `element` is from `wanted`: what its own sensors show, where both see enough light and it is more than
+/// they may be wrong; else what it says.
+Db gain_error(const Element& element, const GainObservation& seen, Db wanted);
+/// Within kGainTolerance, as far as it can be told.
+bool is_gain(const Element& element, const GainObservation& seen, Db wanted);
+
+}  // namespace loom
