@@ -106,14 +106,16 @@ struct Intent {
   std::vector<DeviceOverride> overrides{};  ///< ascending device
   std::vector<JobSchedule> pinned{};        ///< ascending job; schedules that an operator gave instead of the scheduler
   /// Ascending (device, version): the last of a device is in force, those before it are kept to be compared with.
-  std::vector<BankCalibration> calibrations{};
+  std::vector<DeviceCalibration> calibrations{};
   std::vector<Probe> probes{};      ///< ascending transmitter; while somebody measures
   std::vector<RingDrive> drives{};  ///< ascending ring; likewise
   bool operator==(const Intent&) const = default;
 };
 
 /// Of a device, in force; null: it was never calibrated.
-const BankCalibration* calibration_of(const Intent& intent, DeviceId device);
+const DeviceCalibration* calibration_of(const Intent& intent, DeviceId device);
+/// Of light from this transmitter in this slot, as its laser's calibration in force has it; 0 where that does not name it.
+Db power_offset(const Fabric& fabric, const Intent& intent, ElementId transmitter, FrequencySlot slot);
 
 struct JobDemand {
   JobId job;

@@ -55,9 +55,11 @@ struct MessageOf<loom::JobSpec> : std::type_identity<JobSpec> {};
 template <>
 struct MessageOf<loom::DiffSchedule> : std::type_identity<DiffSchedule> {};
 template <>
-struct MessageOf<loom::BankCalibration> : std::type_identity<BankCalibration> {};
+struct MessageOf<loom::DeviceCalibration> : std::type_identity<DeviceCalibration> {};
 template <>
 struct MessageOf<loom::Probe> : std::type_identity<Probe> {};
+template <>
+struct MessageOf<loom::MeasuredPower> : std::type_identity<MeasuredPower> {};
 template <>
 struct MessageOf<loom::RingDrive> : std::type_identity<RingDrive> {};
 template <>

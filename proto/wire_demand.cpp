@@ -247,22 +247,40 @@ static loom::RingLaw from_wire(Check& check, const RingLaw& in) {
   return out;
 }
 
-void to_wire(const loom::BankCalibration& in, BankCalibration& out) {
+static void to_wire(const loom::ChannelPower& in, ChannelPower& out) {
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_offset_centi_db(in.offset.centi);
+  out.set_receiver_element_id(in.receiver.value);
+}
+
+static loom::ChannelPower from_wire(Check& check, const ChannelPower& in) {
+  loom::ChannelPower out;
+  out.offset = check.ratio("offset_centi_db", in.offset_centi_db());
+  out.receiver = check.element("receiver_element_id", in.receiver_element_id());
+  const auto scope = check.in("slot");
+  out.slot = from_wire(check, in.slot());
+  return out;
+}
+
+void to_wire(const loom::DeviceCalibration& in, DeviceCalibration& out) {
   out.set_device_id(in.device.value);
   out.set_version_number(in.version);
   out.set_measured_wall_ns(ns_of(in.measured_at));
   out.set_serial(sendable(in.serial));
   rows_to_wire(in.rings, *out.mutable_rings());
+  rows_to_wire(in.powers, *out.mutable_powers());
 }
 
-loom::BankCalibration from_wire(Check& check, const BankCalibration& in) {
-  loom::BankCalibration out;
+loom::DeviceCalibration from_wire(Check& check, const DeviceCalibration& in) {
+  loom::DeviceCalibration out;
   out.device = check.device("device_id", in.device_id());
   out.version = in.version_number();
   out.measured_at = check.wall_time("measured_wall_ns", in.measured_wall_ns());
   out.serial = check.text("serial", in.serial());
   out.rings = rows_from_wire<loom::RingLaw>(check, "rings", in.rings(), limits::kRingsPerBank);
   check.ascending("rings.channel_number", out.rings, [](const loom::RingLaw& ring) { return ring.channel; });
+  out.powers = rows_from_wire<loom::ChannelPower>(check, "powers", in.powers(), limits::kChannelsPerLaser);
+  check.ascending("powers.slot", out.powers, [](const loom::ChannelPower& power) { return power.slot; });
   return out;
 }
 
@@ -278,6 +296,23 @@ loom::Probe from_wire(Check& check, const Probe& in) {
                   check.element("receiver_element_id", in.receiver_element_id()),
                   {},
                   in.emit()};
+  const auto scope = check.in("slot");
+  out.slot = from_wire(check, in.slot());
+  return out;
+}
+
+void to_wire(const loom::MeasuredPower& in, MeasuredPower& out) {
+  out.set_transmitter_element_id(in.transmitter.value);
+  out.set_receiver_element_id(in.receiver.value);
+  to_wire(in.slot, *out.mutable_slot());
+  out.set_offset_centi_db(in.offset.centi);
+}
+
+loom::MeasuredPower from_wire(Check& check, const MeasuredPower& in) {
+  loom::MeasuredPower out{check.element("transmitter_element_id", in.transmitter_element_id()),
+                          check.element("receiver_element_id", in.receiver_element_id()),
+                          {},
+                          check.ratio("offset_centi_db", in.offset_centi_db())};
   const auto scope = check.in("slot");
   out.slot = from_wire(check, in.slot());
   return out;
@@ -318,10 +353,10 @@ loom::Intent from_wire(Check& check, const Intent& in) {
   check.ascending("overrides.device_id", out.overrides, [](const loom::DeviceOverride& override) { return override.device; });
   out.pinned = pins_from_wire(check, "pinned", in.pinned(), out.jobs);
   check.ascending("pinned.job_id", out.pinned, [](const loom::JobSchedule& schedule) { return schedule.job; });
-  out.calibrations = rows_from_wire<loom::BankCalibration>(check, "calibrations", in.calibrations(),
-                                                           limits::kDevices * limits::kCalibrationsKept);
+  out.calibrations = rows_from_wire<loom::DeviceCalibration>(check, "calibrations", in.calibrations(),
+                                                             limits::kDevices * limits::kCalibrationsKept);
   check.ascending("calibrations.device_id", out.calibrations,
-                  [](const loom::BankCalibration& bank) { return std::pair{bank.device, bank.version}; });
+                  [](const loom::DeviceCalibration& bank) { return std::pair{bank.device, bank.version}; });
   out.probes = rows_from_wire<loom::Probe>(check, "probes", in.probes(), limits::kProbes);
   check.ascending("probes.transmitter_element_id", out.probes, [](const loom::Probe& probe) { return probe.transmitter; });
   out.drives = rows_from_wire<loom::RingDrive>(check, "drives", in.drives(), limits::kProbes);

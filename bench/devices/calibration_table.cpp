@@ -47,7 +47,7 @@ bool measure(World& world, const Scenario& scenario, std::uint64_t seed, const c
   }
   const Intent& intent = world.controller().intent();
   std::vector<double> said;
-  for (const BankCalibration& bank : client.campaign().calibrations()) {
+  for (const DeviceCalibration& bank : client.campaign().calibrations()) {
     for (const RingLaw& law : bank.rings) {
       said.push_back(static_cast<double>(law.residual.mhz));
     }

@@ -15,6 +15,7 @@
 #include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
 #include "controller/calibrate/campaign.hpp"
+#include "controller/calibrate/power_survey.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -25,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 struct CalibrateOptions {
   std::vector<std::string> banks;
   bool all = false;
+  bool lasers = false;
   bool forget = false;
   bool wait = false;
 };
@@ -71,10 +73,10 @@ Json troubles_json(const std::vector<RingTrouble>& troubles) {
 }
 
 int finish(const Globals& globals, Connection& connection, const Campaign& campaign, Duration took, bool wait) {
-  Calibrate ask{campaign.calibrations(), false};
+  Calibrate ask{campaign.calibrations(), false, {}};
   std::size_t rings = 0;
   FrequencyOffset worst{0};
-  for (const BankCalibration& bank : ask.banks) {
+  for (const DeviceCalibration& bank : ask.banks) {
     rings += bank.rings.size();
     worst = std::max(worst, residual_of(bank));
   }
@@ -136,18 +138,117 @@ int say_what_would(const Globals& globals, const std::set<DeviceId>& banks, cons
 }
 
 int forget(const Globals& globals, Connection& connection, const std::set<DeviceId>& banks, bool wait) {
-  Calibrate ask{{}, globals.dry_run};
+  Calibrate ask{{}, globals.dry_run, {}};
   for (const DeviceId bank : banks) {
-    ask.banks.push_back({bank, 0, {}, {}, {}});
+    ask.banks.push_back({bank, 0, {}, {}, {}, {}});
   }
   const auto reply = connection.ask(std::move(ask));
-  return reply ? conclude(globals, connection, *reply, wait, format_text("{} banks are as the fabric says", banks.size()))
+  return reply ? conclude(globals, connection, *reply, wait, format_text("{} devices are as the fabric says", banks.size()))
                : give_up(reply.error());
 }
 
+/// Of a table: from the least to the most.
+std::string span_of(const std::vector<MeasuredPower>& powers) {
+  const auto [least, most] = std::ranges::minmax(powers, {}, &MeasuredPower::offset);
+  return format_text("{} to {}", loom::to_string(least.offset), loom::to_string(most.offset));
+}
+
+int finish_lasers(const Globals& globals, Connection& connection, const PowerSurvey& survey, Duration took, bool wait) {
+  Revision revision{};
+  std::set<ElementId> lasers;
+  for (const MeasuredPower& power : survey.powers()) {
+    lasers.insert(power.transmitter);
+  }
+  if (!survey.powers().empty()) {
+    Calibrate ask;
+    ask.powers = survey.powers();
+    const auto reply = connection.ask(std::move(ask));
+    if (!reply) {
+      return give_up(reply.error());
+    }
+    revision = reply->revision;
+  }
+  Json troubles = Json::array();
+  for (const UnmeasuredLight& each : survey.unmeasured()) {
+    const std::string frequency = loom::to_string(centre_of(each.light.slot));
+    troubles.push_back({{"transmitter", each.light.transmitter.value},
+                        {"receiver", each.light.receiver.value},
+                        {"frequency_mhz", centre_of(each.light.slot).mhz},
+                        {"why", each.why}});
+    print_note(format_text("transmitter {} at {} was not measured at receiver {}: {}", each.light.transmitter.value, frequency,
+                           each.light.receiver.value, each.why));
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["lasers"] = lasers.size();
+    object["channels"] = survey.powers().size();
+    object["looks"] = survey.steps();
+    object["took_s"] = std::chrono::duration<double>(took).count();
+    object["revision"] = revision.value;
+    object["troubles"] = troubles;
+    print(object);
+  } else {
+    std::printf("%zu channels of %zu lasers measured in %zu looks, %s%s\n", survey.powers().size(), lasers.size(),
+                survey.steps(), text_of(took).c_str(),
+                survey.powers().empty() ? "" : ("; light is " + span_of(survey.powers()) + " beside its figures").c_str());
+  }
+  if (wait && revision.value != 0) {
+    if (const auto stands = await_revision(connection, revision, globals.timeout); !stands) {
+      return give_up(stands.error());
+    }
+  }
+  return survey.unmeasured().empty()
+             ? kDone
+             : give_up({ErrorCode::refused, format_text("{} channels were not measured", survey.unmeasured().size()),
+                        "loom calibration list"});
+}
+
+int calibrate_lasers(const Globals& globals, const CalibrateOptions& order) {
+  auto connection = Connection::open(globals);
+  if (!connection) {
+    return give_up(connection.error());
+  }
+  if (order.forget) {
+    const auto devices = rows_of<DeviceReport>(*connection, Noun::devices);
+    if (!devices) {
+      return give_up(devices.error());
+    }
+    std::set<DeviceId> lasers;
+    for (const DeviceReport& device : *devices) {
+      if (device.role == DeviceRole::transmitter) {
+        lasers.insert(device.device);
+      }
+    }
+    return forget(globals, *connection, lasers, order.wait);
+  }
+  const auto ways = rows_of<WayReport>(*connection, Noun::ways);
+  if (!ways) {
+    return give_up(ways.error());
+  }
+  PowerSurvey survey(*ways);
+  if (survey.is_over()) {
+    return give_up({ErrorCode::not_found,
+                    "no laser that is free has a way to a receiver whose light is measured: stop jobs, or drain nodes",
+                    "loom device list"});
+  }
+  if (globals.dry_run) {
+    std::printf("would measure %zu channels, first by %zu lights at once; nothing was done\n", survey.all(),
+                survey.ask().probes.size());
+    return kDone;
+  }
+  const auto begun = Clock::now();
+  if (const auto done = run_survey(*connection, globals, "channels measured", survey); !done) {
+    return give_up(done.error());
+  }
+  return finish_lasers(globals, *connection, survey, Clock::now() - begun, order.wait);
+}
+
 int calibrate(const Globals& globals, const CalibrateOptions& order) {
-  if (order.all == !order.banks.empty()) {
-    return give_up({ErrorCode::invalid_argument, "name banks, or say --all", "loom device calibrate --help"});
+  if (order.all + order.lasers + !order.banks.empty() != 1) {
+    return give_up({ErrorCode::invalid_argument, "name banks, or say --all or --lasers", "loom device calibrate --help"});
+  }
+  if (order.lasers) {
+    return calibrate_lasers(globals, order);
   }
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -171,7 +272,7 @@ int calibrate(const Globals& globals, const CalibrateOptions& order) {
   }
   std::vector<RingReport> wanted;
   std::ranges::copy_if(*rings, std::back_inserter(wanted), [&](const RingReport& ring) { return banks->contains(ring.bank); });
-  std::vector<BankCalibration> before;
+  std::vector<DeviceCalibration> before;
   for (const CalibrationReport& row : *known) {
     if (row.in_force) {
       before.push_back(row.calibration);
@@ -192,10 +293,13 @@ int calibrate(const Globals& globals, const CalibrateOptions& order) {
 
 void add_calibrate(CLI::App& device, CommandLine& line) {
   auto& options = line.keep<CalibrateOptions>();
-  CLI::App* verb = device.add_subcommand("calibrate", "Find by light where the rings of a bank stand, and what moves them");
+  CLI::App* verb =
+      device.add_subcommand("calibrate", "Find by light where the rings of a bank stand, and how much light lasers bring");
   verb->add_option("BANK", options.banks, "Numbers or names of banks, or of rings in them: a bank is measured as a whole");
   verb->add_flag("--all", options.all, "All banks of the fabric, side by side as far as their lights have ways");
-  verb->add_flag("--forget", options.forget, "Measure nothing: the banks are as the fabric says again");
+  verb->add_flag("--lasers", options.lasers,
+                 "How much light of each laser that is free arrives, channel by channel: plans level it by that");
+  verb->add_flag("--forget", options.forget, "Measure nothing: the devices are as the fabric says again");
   add_change_flags(*verb, line, options.wait);
   verb->footer(
       "Rings that carry circuits are not measured: drain their nodes first. Lights go out when this ends, or 30 s\n"

@@ -46,12 +46,20 @@ constexpr Column<CalibrationReport> kBanks[] = {
     {"version", [](const CalibrationReport& row) { return std::to_string(row.calibration.version); }},
     {"state",
      [](const CalibrationReport& row) {
-       return std::string(row.calibration.rings.empty() ? "FORGOTTEN" : row.in_force ? "in force" : "before");
+       return std::string(row.calibration.is_empty() ? "FORGOTTEN" : row.in_force ? "in force" : "before");
      }},
     {"age", [](const CalibrationReport& row) { return text_of(row.age); }},
     {"serial", [](const CalibrationReport& row) { return row.calibration.serial.empty() ? "-" : row.calibration.serial; }},
     {"rings", [](const CalibrationReport& row) { return std::to_string(row.calibration.rings.size()); }},
-    {"residual", [](const CalibrationReport& row) { return gigahertz(residual_of(row.calibration)); }}};
+    {"channels", [](const CalibrationReport& row) { return std::to_string(row.calibration.powers.size()); }},
+    {"residual", [](const CalibrationReport& row) {
+       return row.calibration.rings.empty() ? std::string("-") : gigahertz(residual_of(row.calibration));
+     }}};
+
+constexpr Column<ChannelPower> kPowers[] = {
+    {"frequency", [](const ChannelPower& power) { return loom::to_string(centre_of(power.slot)); }},
+    {"beside its figures", [](const ChannelPower& power) { return loom::to_string(power.offset); }},
+    {"measured at receiver", [](const ChannelPower& power) { return std::to_string(power.receiver.value); }}};
 
 constexpr Column<RingLaw> kRings[] = {
     {"channel", [](const RingLaw& law) { return std::to_string(law.channel); }},
@@ -130,6 +138,34 @@ Result<std::vector<RingLaw>> laws_of_fabric(Connection& connection, std::uint64_
   return laws;
 }
 
+/// Of a laser, against the version before or the fabric's figures, beside which nothing is.
+int diff_powers(const Globals& globals, const std::vector<CalibrationReport>& rows) {
+  const CalibrationReport& now = rows.back();
+  const bool has_before = rows.size() > 1 && !rows.front().calibration.powers.empty();
+  const std::string base = has_before ? format_text("version {}", rows.front().calibration.version) : "the fabric's figures";
+  Json list = Json::array();
+  std::vector<ChannelPower> changes;
+  for (const ChannelPower& power : now.calibration.powers) {
+    const auto& before = rows.front().calibration.powers;
+    const auto was = std::ranges::find(before, power.slot, &ChannelPower::slot);
+    const Db change = power.offset - (has_before && was != before.end() ? was->offset : Db{0});
+    changes.push_back({power.slot, change, power.receiver});
+    list.push_back({{"frequency_mhz", centre_of(power.slot).mhz}, {"offset_db", change.centi / 100.0}});
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["device"] = now.calibration.device.value;
+    object["version"] = now.calibration.version;
+    object["against"] = base;
+    object["channels"] = list;
+    print(object);
+    return kDone;
+  }
+  std::fputs(table_of(kPowers, changes).c_str(), stdout);
+  print_note(format_text("{}, version {}, against {}", now.name, now.calibration.version, base));
+  return kDone;
+}
+
 int diff(const Globals& globals, const std::string& word) {
   auto connection = Connection::open(globals);
   if (!connection) {
@@ -141,6 +177,9 @@ int diff(const Globals& globals, const std::string& word) {
     return give_up(reply.error());
   }
   const auto& rows = std::get<std::vector<CalibrationReport>>(reply->rows);
+  if (!rows.empty() && !rows.back().calibration.powers.empty()) {
+    return diff_powers(globals, rows);
+  }
   if (rows.empty() || rows.back().calibration.rings.empty()) {
     return give_up({ErrorCode::not_found, format_text("device {} was never calibrated", word),
                     format_text("loom device calibrate {}", word)});
@@ -181,12 +220,12 @@ int diff(const Globals& globals, const std::string& word) {
 
 }  // namespace
 
-void spread(Json& row, const BankCalibration& bank) {
+void spread(Json& row, const DeviceCalibration& bank) {
   row["device"] = bank.device.value;
   row["version"] = bank.version;
   row["measured_at"] = std::string(to_string(bank.measured_at));
   row["serial"] = bank.serial;
-  row["residual_ghz"] = static_cast<double>(residual_of(bank).mhz) / 1e3;
+  row["residual_ghz"] = bank.rings.empty() ? Json(nullptr) : Json(static_cast<double>(residual_of(bank).mhz) / 1e3);
   Json rings = Json::array();
   for (const RingLaw& law : bank.rings) {
     Json parts = Json::array();
@@ -200,6 +239,13 @@ void spread(Json& row, const BankCalibration& bank) {
                      {"peaks", law.points}});
   }
   row["rings"] = rings;
+  Json channels = Json::array();
+  for (const ChannelPower& power : bank.powers) {
+    channels.push_back({{"frequency_mhz", centre_of(power.slot).mhz},
+                        {"offset_db", power.offset.centi / 100.0},
+                        {"receiver", power.receiver.value}});
+  }
+  row["channels"] = channels;
 }
 
 std::string text_of(const std::vector<RingReport>& rows) { return rows.empty() ? "" : table_of(kFabricRings, rows); }
@@ -213,16 +259,20 @@ std::string text_of(const std::vector<CalibrationReport>& rows) {
   std::string text = table_of(kBanks, rows);
   const bool is_one = std::ranges::all_of(
       rows, [&](const CalibrationReport& row) { return row.calibration.device == rows.front().calibration.device; });
-  return is_one && !rows.back().calibration.rings.empty() ? text + "\n" + table_of(kRings, rows.back().calibration.rings)
-                                                          : text;
+  if (!is_one || rows.back().calibration.is_empty()) {
+    return text;
+  }
+  const DeviceCalibration& last = rows.back().calibration;
+  return text + "\n" + (last.rings.empty() ? table_of(kPowers, last.powers) : table_of(kRings, last.rings));
 }
 
 void add_calibration(CLI::App& app, CommandLine& line) {
-  CLI::App& group = add_reading(app, line, RowFields<CalibrationReport>::kList,
-                                "calibrations of ring banks: where light found their rings, and what moves them");
+  CLI::App& group =
+      add_reading(app, line, RowFields<CalibrationReport>::kList,
+                  "calibrations of ring banks and lasers: where light found their rings, and how much of it arrives");
   CLI::App* verb = group.add_subcommand("diff", "What changed since the version before, or against the fabric's figures");
   auto& word = line.keep<std::string>();
-  add_named(*verb, "DEVICE", word, "The bank's number or name");
+  add_named(*verb, "DEVICE", word, "The bank's or laser's number or name");
   line.when(*verb, diff, word);
 }
 

@@ -29,7 +29,7 @@ Json json_of(Duration duration, std::string_view key);
 void spread(Json& row, const Circuit& circuit);
 void spread(Json& row, const Observation& observation);
 void spread(Json& row, const JobSchedule& schedule);
-void spread(Json& row, const BankCalibration& bank);  // cli/calibrate/calibration.cpp
+void spread(Json& row, const DeviceCalibration& bank);  // cli/calibrate/calibration.cpp
 /// What other hands wrote is printed so that no terminal obeys it.
 void spread(Json& row, const Outcome& outcome);
 

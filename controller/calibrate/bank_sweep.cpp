@@ -22,7 +22,7 @@ std::string in_gigahertz(double mhz) { return format_text("{} GHz", std::llround
 
 }  // namespace
 
-BankSweep::BankSweep(std::vector<RingReport> rings, const BankCalibration* before)
+BankSweep::BankSweep(std::vector<RingReport> rings, const DeviceCalibration* before)
     : rings_(std::move(rings)), channels_(rings_.front().channels), millivolts_(channels_, 0) {
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     const RingReport& ring = rings_[i];

@@ -27,7 +27,7 @@ class BankSweep {
  public:
   /// `rings`: that are measured, ascending channel, each with the lights of the one transmitter that was given to it. `before`:
   /// its calibration until now, which says where to begin; null: none.
-  BankSweep(std::vector<RingReport> rings, const BankCalibration* before);
+  BankSweep(std::vector<RingReport> rings, const DeviceCalibration* before);
 
   bool is_over() const { return round_ == Round::over; }
   /// Heaters' voltages by channel of the bank. Precondition: not is_over().

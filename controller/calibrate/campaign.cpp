@@ -46,7 +46,7 @@ std::string why_not(const RingReport& ring) {
 
 }  // namespace
 
-Campaign::Campaign(const std::vector<RingReport>& rings, const std::vector<BankCalibration>& before) : before_(before) {
+Campaign::Campaign(const std::vector<RingReport>& rings, const std::vector<DeviceCalibration>& before) : before_(before) {
   std::map<DeviceId, std::vector<RingReport>> by_bank;
   for (const RingReport& ring : rings) {
     if (const std::string why = why_not(ring); !why.empty()) {
@@ -57,7 +57,7 @@ Campaign::Campaign(const std::vector<RingReport>& rings, const std::vector<BankC
   }
   for (auto& [device, of_bank] : by_bank) {
     std::ranges::sort(of_bank, {}, &RingReport::channel);
-    const auto known = std::ranges::find(before_, device, &BankCalibration::device);
+    const auto known = std::ranges::find(before_, device, &DeviceCalibration::device);
     waiting_.push_back(banks_.size());
     banks_.push_back({device, std::move(of_bank), known == before_.end() || known->rings.empty() ? nullptr : &*known});
   }
@@ -160,11 +160,11 @@ void Campaign::close(const Running& running) {
       troubles_.push_back({bank.device, bank.rings[i].name, running.sweep.trouble(i)});
     }
   }
-  BankCalibration found;
+  DeviceCalibration found;
   found.device = bank.device;
   found.rings = running.sweep.laws();
   if (!found.rings.empty()) {
-    const auto place = std::ranges::lower_bound(calibrations_, found.device, {}, &BankCalibration::device);
+    const auto place = std::ranges::lower_bound(calibrations_, found.device, {}, &DeviceCalibration::device);
     calibrations_.insert(place, std::move(found));
   }
 }

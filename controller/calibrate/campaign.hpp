@@ -29,7 +29,7 @@ struct RingTrouble {
 class Campaign final : public LightSurvey {
  public:
   /// `rings`: of all banks to be measured. `before`: calibrations in force, ascending device.
-  Campaign(const std::vector<RingReport>& rings, const std::vector<BankCalibration>& before);
+  Campaign(const std::vector<RingReport>& rings, const std::vector<DeviceCalibration>& before);
 
   bool is_over() const override { return now_.empty(); }
   ProbeLight ask() const override;
@@ -42,14 +42,14 @@ class Campaign final : public LightSurvey {
   std::size_t all() const override { return banks_.size(); }
 
   /// Of the banks in which every ring, or some, was found; ascending device.
-  const std::vector<BankCalibration>& calibrations() const { return calibrations_; }
+  const std::vector<DeviceCalibration>& calibrations() const { return calibrations_; }
   const std::vector<RingTrouble>& troubles() const { return troubles_; }
 
  private:
   struct Bank {
     DeviceId device;
     std::vector<RingReport> rings;
-    const BankCalibration* before = nullptr;
+    const DeviceCalibration* before = nullptr;
   };
   struct Running {
     std::size_t bank;  ///< of banks_
@@ -60,14 +60,14 @@ class Campaign final : public LightSurvey {
   void close(const Running& running);
   void give_up(const Bank& bank, const std::string& why);
 
-  std::vector<BankCalibration> before_;
+  std::vector<DeviceCalibration> before_;
   std::vector<Bank> banks_;           ///< ascending device
   std::vector<std::size_t> waiting_;  ///< of banks_
   std::vector<Running> now_;
   std::size_t at_once_;  ///< banks, at most
   std::size_t steps_ = 0;
   std::size_t done_ = 0;
-  std::vector<BankCalibration> calibrations_;
+  std::vector<DeviceCalibration> calibrations_;
   std::vector<RingTrouble> troubles_;
 };
 

@@ -117,8 +117,9 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
     return {};
   }
   TimedSetpoint wanted{{}, {}, kForever, lasers_off ? darkened(override.setpoint) : override.setpoint};
-  if (const BankCalibration* bank = calibration_of(intent, device.id)) {
-    LOOM_TRY(drive_by(*bank, rings_of(fabric, device), std::get<FilterSetpoint>(wanted.setpoint)));
+  auto* heater = std::get_if<FilterSetpoint>(&wanted.setpoint);
+  if (const DeviceCalibration* bank = calibration_of(intent, device.id); bank != nullptr && heater != nullptr) {
+    LOOM_TRY(drive_by(*bank, rings_of(fabric, device), *heater));
   }
   const bool is_needed = std::any_of(found->timeline.begin(), found->timeline.end(),
                                      [](const TimedSetpoint& entry) { return does_something(entry.setpoint); });

@@ -13,6 +13,7 @@
 #include "controller/plan/light/paths.hpp"
 #include "controller/plan/measured.hpp"
 #include "core/limits.hpp"
+#include "core/ring/calibration.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -349,7 +350,9 @@ class Lowering {
       for (const TransmitterTimeline& timeline : timelines_) {
         for (const std::size_t index : timeline.kept == kept ? timeline.circuits : std::vector<std::size_t>{}) {
           const auto& laser = std::get<TransmitterSetpoint>(timeline.timeline.front().setpoint);
-          leveller.add(paths_[index], circuits_[index].slot, laser.power, kept && !request_.intent.lasers_off);
+          const Circuit& circuit = circuits_[index];
+          const Db offset = power_offset(fabric_, request_.intent, circuit.transmitter, circuit.slot);
+          leveller.add(paths_[index], circuit.slot, laser.power + offset, kept && !request_.intent.lasers_off);
         }
       }
     }

@@ -95,9 +95,9 @@ Result<std::map<DeviceId, FilterSetpoint>> drive_banks(const Fabric& fabric, con
     place->drive = drive.millivolts;
     place->locked = false;
   }
-  for (const BankCalibration& each : intent.calibrations) {
-    if (calibration_of(intent, each.device) != &each) {
-      continue;  // an earlier one, or forgotten
+  for (const DeviceCalibration& each : intent.calibrations) {
+    if (calibration_of(intent, each.device) != &each || each.rings.empty()) {
+      continue;  // an earlier one, or forgotten, or a laser's
     }
     const Device& device = fabric.device(each.device);
     if (const auto driven = drive_by(each, rings_of(fabric, device), bank_of(each.device)); !driven) {

@@ -140,11 +140,21 @@ struct ProbeLight {
   bool operator==(const ProbeLight&) const = default;
 };
 
-/// What was measured of banks: from now on they are driven by it. One without rings is as the fabric says again. `version` and
-/// `measured_at` are the controller's.
+/// Light of a transmitter, at a receiver, beside what the fabric's figures say.
+struct MeasuredPower {
+  ElementId transmitter;
+  ElementId receiver;
+  FrequencySlot slot;
+  Db offset{0};
+  bool operator==(const MeasuredPower&) const = default;
+};
+
+/// What was measured of banks and of lasers: from now on they are driven, and light is levelled, by it. A device without rings
+/// or powers is as the fabric says again. `version` and `measured_at` are the controller's.
 struct Calibrate {
-  std::vector<BankCalibration> banks;  ///< ascending device
+  std::vector<DeviceCalibration> banks;  ///< ascending device
   bool dry_run = false;
+  std::vector<MeasuredPower> powers{};  ///< ascending (transmitter, slot), of lasers that `banks` do not name
   bool operator==(const Calibrate&) const = default;
 };
 

@@ -190,7 +190,7 @@ struct DeviceReport {
 
 /// What was measured of one bank, and what of its rings' heat is left.
 struct CalibrationReport {
-  BankCalibration calibration;
+  DeviceCalibration calibration;
   std::string name;  ///< of the device
   Duration age{};
   bool in_force = true;  ///< false: the one before

@@ -28,7 +28,7 @@ double wrapped(double shift, const RingFilter& ring) {
 /// What is heated of a bank, in V^2.
 class BankHeat {
  public:
-  BankHeat(const BankCalibration& bank, std::span<const RingFilter> rings) : rings_(rings), heat_(rings.size(), 0.0) {
+  BankHeat(const DeviceCalibration& bank, std::span<const RingFilter> rings) : rings_(rings), heat_(rings.size(), 0.0) {
     for (std::size_t channel = 0; channel < rings.size(); ++channel) {
       const RingLaw* law = law_of(bank, channel);
       laws_.push_back(law != nullptr ? *law : nominal_law(rings[channel], channel, rings.size()));
@@ -73,7 +73,7 @@ Result<std::int32_t> millivolts_of(const RingFilter& ring, double square_volts, 
 
 }  // namespace
 
-FrequencyOffset residual_of(const BankCalibration& bank) {
+FrequencyOffset residual_of(const DeviceCalibration& bank) {
   FrequencyOffset worst{0};
   for (const RingLaw& law : bank.rings) {
     worst = std::max(worst, law.residual);
@@ -81,7 +81,7 @@ FrequencyOffset residual_of(const BankCalibration& bank) {
   return worst;
 }
 
-const RingLaw* law_of(const BankCalibration& bank, std::size_t channel) {
+const RingLaw* law_of(const DeviceCalibration& bank, std::size_t channel) {
   const auto found = std::ranges::find(bank.rings, channel, &RingLaw::channel);
   return found == bank.rings.end() ? nullptr : &*found;
 }
@@ -100,7 +100,7 @@ Frequency resonance_by(const RingLaw& law, std::span<const std::int32_t> millivo
   return {law.cold_resonance.mhz - std::llround(shift)};
 }
 
-Result<void> drive_by(const BankCalibration& bank, std::span<const RingFilter> rings, FilterSetpoint& setpoint) {
+Result<void> drive_by(const DeviceCalibration& bank, std::span<const RingFilter> rings, FilterSetpoint& setpoint) {
   constexpr int kRounds = 64;       // crosstalk of a few percent is a thousandth after two
   constexpr double kSettled = 0.5;  // MHz
   BankHeat heat(bank, rings);
@@ -134,10 +134,20 @@ Headroom headroom_of(const RingLaw& law, const RingFilter& ring, Frequency reson
   return {shift / kRingMhzPerKelvin, (most - shift) / kRingMhzPerKelvin};
 }
 
-const BankCalibration* calibration_of(const Intent& intent, DeviceId device) {
-  const auto after = std::ranges::upper_bound(intent.calibrations, device, {}, &BankCalibration::device);
+const DeviceCalibration* calibration_of(const Intent& intent, DeviceId device) {
+  const auto after = std::ranges::upper_bound(intent.calibrations, device, {}, &DeviceCalibration::device);
   const bool is_there = after != intent.calibrations.begin() && std::prev(after)->device == device;
-  return is_there && !std::prev(after)->rings.empty() ? &*std::prev(after) : nullptr;
+  return is_there && !std::prev(after)->is_empty() ? &*std::prev(after) : nullptr;
+}
+
+Db power_offset(const Fabric& fabric, const Intent& intent, ElementId transmitter, FrequencySlot slot) {
+  const auto device = fabric.device_of_element[transmitter.value];
+  const DeviceCalibration* laser = device ? calibration_of(intent, *device) : nullptr;
+  if (laser == nullptr) {
+    return Db{0};
+  }
+  const auto found = std::ranges::find(laser->powers, slot, &ChannelPower::slot);
+  return found == laser->powers.end() ? Db{0} : found->offset;
 }
 
 }  // namespace loom

@@ -28,14 +28,25 @@ struct RingLaw {
   bool operator==(const RingLaw&) const = default;
 };
 
-/// What is known of a bank since it was last measured. Rings that it does not name are as the fabric says.
-struct BankCalibration {
+/// What light of a laser brought on one channel, beside what the fabric's figures say of its way.
+struct ChannelPower {
+  FrequencySlot slot;
+  Db offset{0};        ///< above 0: more
+  ElementId receiver;  ///< where it was measured
+  bool operator==(const ChannelPower&) const = default;
+};
+
+/// What is known of a bank or of a laser since it was last measured. Rings and channels that it does not name are as the fabric
+/// says.
+struct DeviceCalibration {
   DeviceId device;
   std::uint32_t version = 0;  ///< counted by the controller, from 1
   WallTime measured_at{};
-  std::string serial{};        ///< that the bank's electronics said; empty: they say none
-  std::vector<RingLaw> rings;  ///< ascending channel
-  bool operator==(const BankCalibration&) const = default;
+  std::string serial{};                ///< that the bank's electronics said; empty: they say none
+  std::vector<RingLaw> rings;          ///< of a bank: ascending channel
+  std::vector<ChannelPower> powers{};  ///< of a laser: ascending slot
+  bool is_empty() const { return rings.empty() && powers.empty(); }
+  bool operator==(const DeviceCalibration&) const = default;
 };
 
 /// A heater at a voltage while its ring is being measured, whatever any law makes of it.
@@ -55,9 +66,9 @@ struct Probe {
 };
 
 /// Of its worst ring.
-FrequencyOffset residual_of(const BankCalibration& bank);
+FrequencyOffset residual_of(const DeviceCalibration& bank);
 /// The law of the ring of this channel; null: it was not measured.
-const RingLaw* law_of(const BankCalibration& bank, std::size_t channel);
+const RingLaw* law_of(const DeviceCalibration& bank, std::size_t channel);
 /// As the fabric has it, the bank's other heaters without effect.
 RingLaw nominal_law(const RingFilter& ring, std::size_t channel, std::size_t channels);
 
@@ -68,7 +79,7 @@ Frequency resonance_by(const RingLaw& law, std::span<const std::int32_t> millivo
 /// each warms the others; rings that were not measured are driven by the fabric's law and warm the others by it. `rings`: of
 /// the bank, by channel. A ring that has a drive already keeps it. out_of_range, with the ring and both numbers: it lies above
 /// its cold resonance, or needs more than heater_volt_max.
-Result<void> drive_by(const BankCalibration& bank, std::span<const RingFilter> rings, FilterSetpoint& setpoint);
+Result<void> drive_by(const DeviceCalibration& bank, std::span<const RingFilter> rings, FilterSetpoint& setpoint);
 
 /// Kelvin by which the chip may warm or cool until a ring's heater has nothing left to hold `resonance`, at kRingMhzPerKelvin.
 struct Headroom {

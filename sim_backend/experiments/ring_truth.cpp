@@ -72,14 +72,14 @@ Scenario scenario_on(const RingTestbed& testbed) {
 std::vector<double> ring_misses(const Fabric& fabric, const RingHabits& habits, std::uint64_t seed, const Intent& intent,
                                 Believed by, std::size_t nth) {
   std::vector<double> misses;
-  for (const BankCalibration& each : intent.calibrations) {
+  for (const DeviceCalibration& each : intent.calibrations) {
     if (calibration_of(intent, each.device) != &each) {
       continue;
     }
     const Device& device = fabric.device(each.device);
     const std::vector<RingFilter> rings = rings_of(fabric, device);
     FilterSetpoint setpoint = wanted_of(fabric, device, nth);
-    BankCalibration believed = each;
+    DeviceCalibration believed = each;
     if (by == Believed::fabric) {
       for (RingLaw& law : believed.rings) {
         law = nominal_law(rings[law.channel], law.channel, rings.size());

@@ -111,7 +111,7 @@ void SurveyClient::hear(Instant now, const OperatorReply& reply, EffectSink& sin
       return;
     case Stage::known:
       if (gather(reply, known_, Noun::calibrations, sink)) {
-        std::vector<BankCalibration> before;
+        std::vector<DeviceCalibration> before;
         for (const CalibrationReport& row : known_) {
           if (row.in_force) {
             before.push_back(row.calibration);
@@ -125,7 +125,11 @@ void SurveyClient::hear(Instant now, const OperatorReply& reply, EffectSink& sin
       return;
     case Stage::ways:
       if (gather(reply, ways_, Noun::ways, sink)) {
-        fibres_.emplace(ways_);
+        if (what_ == What::powers) {
+          powers_.emplace(ways_);
+        } else {
+          fibres_.emplace(ways_);
+        }
         next(sink);
       }
       return;
@@ -155,7 +159,12 @@ void SurveyClient::hear(Instant now, const OperatorReply& reply, EffectSink& sin
   }
 }
 
-LightSurvey& SurveyClient::survey() { return campaign_ ? static_cast<LightSurvey&>(*campaign_) : *fibres_; }
+LightSurvey& SurveyClient::survey() {
+  if (powers_) {
+    return *powers_;
+  }
+  return campaign_ ? static_cast<LightSurvey&>(*campaign_) : *fibres_;
+}
 
 void SurveyClient::next(EffectSink& sink) {
   if (!survey().is_over()) {
@@ -220,7 +229,11 @@ void SurveyClient::stands(Instant now, EffectSink& sink) {
   }
   if (stage_ == Stage::dark && campaign_ && !campaign_->calibrations().empty()) {
     stage_ = Stage::keep;
-    return ask(Calibrate{campaign_->calibrations(), false}, sink);
+    return ask(Calibrate{campaign_->calibrations(), false, {}}, sink);
+  }
+  if (stage_ == Stage::dark && powers_ && !powers_->powers().empty()) {
+    stage_ = Stage::keep;
+    return ask(Calibrate{{}, false, powers_->powers()}, sink);
   }
   stage_ = Stage::over;
   ended_ = now;

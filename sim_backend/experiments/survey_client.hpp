@@ -13,6 +13,7 @@
 
 #include "controller/calibrate/campaign.hpp"
 #include "controller/calibrate/fibre_check.hpp"
+#include "controller/calibrate/power_survey.hpp"
 #include "runtime/host.hpp"
 #include "sim_backend/world/world.hpp"
 
@@ -20,7 +21,7 @@ namespace loom {
 
 class SurveyClient {
  public:
-  enum class What : std::uint8_t { rings, fibres };
+  enum class What : std::uint8_t { rings, fibres, powers };
   /// `banks`: ascending; none: all. Joins the world's network as the operator of this number.
   SurveyClient(World& world, What what, std::vector<DeviceId> banks = {}, std::uint32_t number = 7);
   ~SurveyClient();
@@ -30,9 +31,10 @@ class SurveyClient {
   bool is_over() const { return stage_ == Stage::over; }
   /// Empty: all is well.
   const std::string& trouble() const { return trouble_; }
-  /// Precondition: What::rings, and they were listed; likewise fibres().
+  /// Precondition: What::rings, and they were listed; likewise fibres() and powers().
   const Campaign& campaign() const { return *campaign_; }
   const FibreCheck& fibres() const { return *fibres_; }
+  const PowerSurvey& powers() const { return *powers_; }
   Duration took() const { return ended_ - begun_; }
   std::uint64_t rows_read() const { return rows_read_; }
 
@@ -71,6 +73,7 @@ class SurveyClient {
   std::vector<WayReport> ways_;
   std::optional<Campaign> campaign_;
   std::optional<FibreCheck> fibres_;
+  std::optional<PowerSurvey> powers_;
   std::string trouble_;
   std::uint64_t rows_read_ = 0;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "core/text/format_text.hpp"
@@ -29,21 +31,47 @@ bool ascends(const std::vector<Row>& rows, Key key) {
 }
 
 /// The last versions of each device, with `banks` added as the next ones.
-Intent with_calibrations(Intent changed, const std::vector<BankCalibration>& banks, WallTime now) {
+Intent with_calibrations(Intent changed, const std::vector<DeviceCalibration>& banks, WallTime now) {
   auto& all = changed.calibrations;
-  for (const BankCalibration& bank : banks) {
-    const auto first = std::ranges::lower_bound(all, bank.device, {}, &BankCalibration::device);
-    auto last = std::ranges::upper_bound(all, bank.device, {}, &BankCalibration::device);
-    BankCalibration next = bank;
+  for (const DeviceCalibration& bank : banks) {
+    const auto first = std::ranges::lower_bound(all, bank.device, {}, &DeviceCalibration::device);
+    auto last = std::ranges::upper_bound(all, bank.device, {}, &DeviceCalibration::device);
+    DeviceCalibration next = bank;
     next.version = last == first ? 1 : std::prev(last)->version + 1;
     next.measured_at = now;
     last = all.insert(last, std::move(next)) + 1;
-    const auto begin = std::ranges::lower_bound(all, bank.device, {}, &BankCalibration::device);
+    const auto begin = std::ranges::lower_bound(all, bank.device, {}, &DeviceCalibration::device);
     if (const auto count = static_cast<std::size_t>(last - begin); count > limits::kCalibrationsKept) {
       all.erase(begin, begin + static_cast<std::ptrdiff_t>(count - limits::kCalibrationsKept));
     }
   }
   return changed;
+}
+
+/// More is no laser's or fibre's mood but another fabric [K].
+constexpr Db kOffsetMost{2'000};
+
+/// As calibrations of the lasers, ascending device.
+Result<std::vector<DeviceCalibration>> lasers_of(const Fabric& fabric, const std::vector<MeasuredPower>& powers) {
+  std::map<DeviceId, DeviceCalibration> lasers;
+  for (const MeasuredPower& power : powers) {
+    const auto* transmitter = kind_of<Transmitter>(fabric, power.transmitter);
+    const auto device = transmitter == nullptr ? std::nullopt : fabric.device_of_element[power.transmitter.value];
+    if (!device) {
+      return std::unexpected(no_such("transmitter", power.transmitter, fabric));
+    }
+    DeviceCalibration& laser = lasers[*device];
+    laser.device = *device;
+    if (!laser.powers.empty() && !(laser.powers.back().slot < power.slot)) {
+      return fail(ErrorCode::invalid_argument, "powers must ascend by transmitter and slot, and come once");
+    }
+    laser.powers.push_back({power.slot, power.offset, power.receiver});
+  }
+  std::vector<DeviceCalibration> rows;
+  for (auto& [device, laser] : lasers) {
+    rows.push_back(std::move(laser));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -136,13 +164,24 @@ void CalibrationRequests::begin(const Requester& requester, const ProbeLight& re
       sink);
 }
 
-Result<void> CalibrationRequests::check(const BankCalibration& bank) const {
+Result<void> CalibrationRequests::check(const DeviceCalibration& bank) const {
   const Fabric& fabric = *facts_.fabric;
-  if (bank.device.value >= fabric.devices.size() || fabric.device(bank.device).role != DeviceRole::filter) {
-    return fail(ErrorCode::invalid_argument, format_text("device {} is no bank of rings", bank.device.value),
+  const auto role = bank.device.value < fabric.devices.size() ? std::optional(fabric.device(bank.device).role) : std::nullopt;
+  const bool is_laser = role == DeviceRole::transmitter;
+  if ((!is_laser && role != DeviceRole::filter) || !(is_laser ? bank.rings.empty() : bank.powers.empty())) {
+    return fail(ErrorCode::invalid_argument, format_text("device {} is neither a bank of rings nor a laser", bank.device.value),
                 "loom device list");
   }
   const Device& device = fabric.device(bank.device);
+  const auto* transmitter = std::get_if<Transmitter>(&fabric.element(device.elements.front()).kind);
+  for (const ChannelPower& power : bank.powers) {
+    if (transmitter->channels.channel_of(power.slot) < 0 || power.offset > kOffsetMost || -power.offset > kOffsetMost) {
+      return fail(ErrorCode::out_of_range,
+                  format_text("{} at {}: {} beside its figures; it has {} channels, and no light is more than {} beside",
+                              device.name, to_string(centre_of(power.slot)), to_string(power.offset),
+                              transmitter->channels.count, to_string(kOffsetMost)));
+    }
+  }
   for (const RingLaw& law : bank.rings) {
     const std::string name = format_text("{} ring {}", device.name, law.channel);
     if (law.channel >= device.elements.size() || law.shift.size() != device.elements.size()) {
@@ -170,10 +209,17 @@ Result<void> CalibrationRequests::check(const BankCalibration& bank) const {
 
 void CalibrationRequests::begin(const Requester& requester, const Calibrate& request,
                                 const std::function<std::string(const Device&)>& carries, EffectSink& sink) {
-  if (request.banks.empty() || !ascends(request.banks, &BankCalibration::device)) {
-    return answers_.refuse(requester, {ErrorCode::invalid_argument, "banks must ascend by device and come once"}, sink);
+  std::vector<DeviceCalibration> banks = request.banks;
+  auto lasers = lasers_of(*facts_.fabric, request.powers);
+  if (!lasers) {
+    return answers_.refuse(requester, std::move(lasers).error(), sink);
   }
-  for (const BankCalibration& bank : request.banks) {
+  banks.insert(banks.end(), lasers->begin(), lasers->end());
+  std::ranges::stable_sort(banks, {}, &DeviceCalibration::device);
+  if (banks.empty() || !ascends(request.banks, &DeviceCalibration::device) || !ascends(banks, &DeviceCalibration::device)) {
+    return answers_.refuse(requester, {ErrorCode::invalid_argument, "devices must ascend and come once"}, sink);
+  }
+  for (const DeviceCalibration& bank : banks) {
     if (auto lawful = check(bank); !lawful) {
       return answers_.refuse(requester, std::move(lawful).error(), sink);
     }
@@ -185,11 +231,9 @@ void CalibrationRequests::begin(const Requester& requester, const Calibrate& req
                              sink);
     }
   }
-  const std::string reason = request.banks.size() == 1
-                                 ? facts_.fabric->device(request.banks.front().device).name + " calibrated"
-                                 : format_text("{} banks calibrated", request.banks.size());
-  std::vector<BankCalibration> banks = request.banks;
-  for (BankCalibration& bank : banks) {
+  const std::string reason = banks.size() == 1 ? facts_.fabric->device(banks.front().device).name + " calibrated"
+                                               : format_text("{} devices calibrated", banks.size());
+  for (DeviceCalibration& bank : banks) {
     const Observation* seen = sessions_.observed(bank.device);
     bank.serial = bank.serial.empty() && seen != nullptr ? seen->identity.serial : bank.serial;
   }
@@ -202,13 +246,13 @@ void CalibrationRequests::begin(const Requester& requester, const Calibrate& req
 
 /// A calibration is of the electronics that it was made with.
 void CalibrationRequests::forget_others(EffectSink& sink) {
-  std::vector<BankCalibration> forgotten;
-  for (const BankCalibration& bank : desired_.intent().calibrations) {
+  std::vector<DeviceCalibration> forgotten;
+  for (const DeviceCalibration& bank : desired_.intent().calibrations) {
     const Observation* seen = sessions_.observed(bank.device);
     const bool is_other =
         seen != nullptr && !bank.serial.empty() && !seen->identity.serial.empty() && seen->identity.serial != bank.serial;
     if (is_other && calibration_of(desired_.intent(), bank.device) == &bank) {
-      forgotten.push_back({bank.device, 0, {}, seen->identity.serial, {}});
+      forgotten.push_back({bank.device, 0, {}, seen->identity.serial, {}, {}});
       audit_.note_own(
           format_text("the calibration of {} (device {}) is of number {}, and it says that it is {}: forgotten",
                       facts_.fabric->device(bank.device).name, bank.device.value, bank.serial, seen->identity.serial),

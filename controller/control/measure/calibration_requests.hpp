@@ -38,7 +38,7 @@ class CalibrationRequests {
  private:
   Result<void> check(const Probe& probe) const;
   Result<void> check(const RingDrive& drive) const;
-  Result<void> check(const BankCalibration& bank) const;
+  Result<void> check(const DeviceCalibration& bank) const;
   void forget_others(EffectSink& sink);
   bool is_lit() const;
 

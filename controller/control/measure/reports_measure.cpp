@@ -57,7 +57,7 @@ void add_lock(const Observation* bank, RingReport& row) {
 
 void add_headroom(const Fabric& fabric, const Intent& intent, const DevicePlan* plan, RingReport& row) {
   const auto& ring = std::get<RingFilter>(fabric.element(row.ring).kind);
-  const BankCalibration* bank = calibration_of(intent, row.bank);
+  const DeviceCalibration* bank = calibration_of(intent, row.bank);
   const RingLaw* measured = bank == nullptr ? nullptr : law_of(*bank, row.channel);
   if ((measured == nullptr && !ring.calibrated) || plan == nullptr) {
     return;
@@ -74,8 +74,8 @@ void add_headroom(const Fabric& fabric, const Intent& intent, const DevicePlan* 
 }  // namespace
 
 std::optional<CalibrationAge> Reports::calibration_age(DeviceId device) const {
-  const BankCalibration* bank = calibration_of(from_.desired.intent(), device);
-  if (bank == nullptr) {
+  const DeviceCalibration* bank = calibration_of(from_.desired.intent(), device);
+  if (bank == nullptr || bank->rings.empty()) {
     return std::nullopt;
   }
   const Duration age = from_.facts.wall(from_.facts.now) - bank->measured_at;
@@ -208,7 +208,7 @@ ReportPage<ReceiverReport> Reports::receiver_rows(const Query& query) const {
 ReportPage<CalibrationReport> Reports::calibration_rows(const Query& query) const {
   Page<CalibrationReport> page(query);
   const Intent& intent = from_.desired.intent();
-  for (const BankCalibration& bank : intent.calibrations) {
+  for (const DeviceCalibration& bank : intent.calibrations) {
     page.add(bank.device.value, [&] {
       const Duration age = from_.facts.wall(from_.facts.now) - bank.measured_at;
       return CalibrationReport{bank, from_.facts.fabric->device(bank.device).name, std::max(age, Duration{}),

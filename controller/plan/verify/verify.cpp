@@ -53,6 +53,7 @@ Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const 
   }
   verifying::Settings settings(fabric, plan);
   settings.by_hand.resize(fabric.elements.size());
+  settings.measure(fabric, intent);
   for (const DeviceOverride& override : intent.overrides) {
     // One that is dark by hand lights nothing, and one that was adopted dark serves circuits: only its power was adopted.
     if (override.device.value < fabric.devices.size() && emits(override.setpoint)) {

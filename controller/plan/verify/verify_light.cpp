@@ -118,8 +118,8 @@ class LightRules {
       if (moves[job]) {
         groups[job].push_back(&source);
       } else {
-        const TransmitterSetpoint& laser = source.emissions[0].laser;
-        still_.push_back({source.transmitter, laser.slot, laser.power});
+        const Emission& emission = source.emissions[0];
+        still_.push_back({source.transmitter, emission.laser.slot, emission.power()});
       }
     }
     for (auto& [job, sources] : groups) {
@@ -132,7 +132,7 @@ class LightRules {
   Tally worst_of_granted(const Source& source) {
     Tally worst = darkness();
     for (const Emission& emission : source.emissions) {
-      Tally here = tally(tracer_.trace({{source.transmitter, emission.laser.slot, emission.laser.power}}));
+      Tally here = tally(tracer_.trace({{source.transmitter, emission.laser.slot, emission.power()}}));
       for (const std::size_t index : circuits_of_[source.transmitter.value]) {
         if (plan_.circuits[index].slot == emission.laser.slot) {
           take_alone(here, plan_.circuits[index].receiver);
@@ -163,7 +163,7 @@ class LightRules {
         beside[i] += std::max(0.0, all[i] - own[i]);
       }
       for (const Emission& emission : source->emissions) {
-        const std::vector<Lit> light{{source->transmitter, emission.laser.slot, emission.laser.power}};
+        const std::vector<Lit> light{{source->transmitter, emission.laser.slot, emission.power()}};
         const Field field = tracer_.trace(light);
         judge(light, field, darkness());
         judge(light, field, beside);
@@ -186,7 +186,7 @@ class LightRules {
       for (const Emission& emission : source->emissions) {
         const auto first = static_cast<std::size_t>(std::lower_bound(at.begin(), at.end(), emission.begin) - at.begin());
         for (std::size_t i = first; i < moments.size() && at[i] < emission.end; ++i) {
-          moments[i].push_back({source->transmitter, emission.laser.slot, emission.laser.power});
+          moments[i].push_back({source->transmitter, emission.laser.slot, emission.power()});
         }
       }
     }
@@ -342,6 +342,12 @@ class LightRules {
     }
   }
 
+  /// Of light that was measured to arrive weaker than its figures say.
+  double shortfall(const Circuit& circuit) const {
+    const Db offset = std::min(settings_.offset(circuit.transmitter, circuit.slot), Db{0});
+    return std::pow(10.0, offset.centi / 1000.0);
+  }
+
   void check_receiver(const Element& element, const Receiver& receiver, const Field& field, FibreId fibre, double beside) {
     if (!fabric_.node_of_element[element.id.value]) {
       return;  // nobody's: a monitor looks at whatever comes to it, and no circuit ends there
@@ -354,7 +360,7 @@ class LightRules {
     }
     for (const Cell& cell : field.signals.on(fibre)) {
       if (expected && cell.source == plan_.circuits[*expected].transmitter.value) {
-        signal = cell.mw;
+        signal = cell.mw * shortfall(plan_.circuits[*expected]);
       } else {
         other += cell.mw;
         if (!expected && settings_.by_hand[cell.source]) {

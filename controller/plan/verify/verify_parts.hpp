@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controller/plan/verify/verify.hpp"
@@ -54,6 +55,9 @@ struct Emission {
   TransmitterSetpoint laser;
   Duration begin{};  ///< from relight
   Duration end = kForever;
+  Db beside{
+      0};  ///< by which it was measured to be more than its figures say; where it was less, something behind it may take it
+  Dbm power() const { return laser.power + beside; }
 };
 
 /// One transmitter's light over a stage; empty emissions: dark.
@@ -67,13 +71,19 @@ struct Source {
 /// What a plan's setpoints say, by element. Precondition: check_structure() found nothing.
 struct Settings {
   Settings(const Fabric& fabric, const Plan& plan);
+  /// Light that was measured is judged by what was measured.
+  void measure(const Fabric& fabric, const Intent& intent);
+  /// Of this light beside its launch power; 0: nobody measured it.
+  Db offset(ElementId transmitter, FrequencySlot slot) const;
   std::vector<const DevicePlan*> devices;            ///< by device
   std::vector<Source> sources;                       ///< every transmitter with a device, ascending element
   std::vector<const WavelengthSwitchSetpoint*> wss;  ///< by element
   std::vector<const CircuitSwitchSetpoint*> ocs;     ///< by element
   std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
   std::vector<Db> gains;                             ///< by element: what it amplifies, below 0 what it attenuates
-  std::vector<bool> by_hand;                         ///< by element: a transmitter that an operator set, may serve no circuit
+  std::map<std::pair<ElementId, FrequencySlot>, Db> offsets;
+  std::map<std::pair<ElementId, FrequencySlot>, Db> offsets;  ///< of light that was measured, beside its launch power
+  std::vector<bool> by_hand;  ///< by element: a transmitter that an operator set, may serve no circuit
 };
 
 /// Light of one frequency slot on one fibre: signals, or leaks.

@@ -48,7 +48,7 @@ std::string contributors(const Fabric& fabric, const Plan& plan, const Settings&
       if (source.transmitter != from && std::find(way.begin(), way.end(), from) == way.end()) {
         continue;
       }
-      const Field field = tracer.trace({{source.transmitter, emission.laser.slot, emission.laser.power}});
+      const Field field = tracer.trace({{source.transmitter, emission.laser.slot, emission.power()}});
       if (const double power = field.power_on(fibre) * at_beginning; power > most) {
         most = power;
         slot = emission.laser.slot;

@@ -65,6 +65,24 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
   }
 }
 
+void Settings::measure(const Fabric& fabric, const Intent& intent) {
+  for (const DeviceCalibration& each : intent.calibrations) {
+    for (const ChannelPower& power : calibration_of(intent, each.device) == &each ? each.powers : std::vector<ChannelPower>{}) {
+      offsets[{fabric.device(each.device).elements[0], power.slot}] = power.offset;
+    }
+  }
+  for (Source& source : sources) {
+    for (Emission& emission : source.emissions) {
+      emission.beside = std::max(offset(source.transmitter, emission.laser.slot), Db{0});
+    }
+  }
+}
+
+Db Settings::offset(ElementId transmitter, FrequencySlot slot) const {
+  const auto found = offsets.find({transmitter, slot});
+  return found == offsets.end() ? Db{0} : found->second;
+}
+
 LightTracer::LightTracer(const Fabric& fabric, const Settings& settings, Faults& faults)
     : fabric_(fabric), settings_(settings), faults_(faults), seen_(fabric.fibres.size(), 0) {
   for (const Source& source : settings.sources) {

@@ -2,6 +2,8 @@
 // Monitors put into a fabric that has none: photodiodes at every receiver of a node, and a tap behind a transmitter.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -25,6 +27,33 @@ inline void watch_receivers(Fabric& fabric) {
     device.model = "photodiode_bank";
     // 16 bits and 4 mA: from -42 to +6 dBm.
     device.profile = {{"full_scale_counts", std::int64_t{65'535}}, {"full_scale_current", 4e-3}};
+    fabric.devices.push_back(std::move(device));
+  }
+  build_index(fabric);
+}
+
+/// A device of the agent of the first WSS drives each booster, between 0 dB and 5 dB above its gain.
+inline void drive_boosters(Fabric& fabric) {
+  const NodeId agent = std::ranges::find(fabric.devices, DeviceRole::wavelength_switch, &Device::role)->agent;
+  for (Element& element : fabric.elements) {
+    auto* amplifier = std::get_if<Amplifier>(&element.kind);
+    if (amplifier == nullptr || !element.name.starts_with("booster")) {
+      continue;
+    }
+    amplifier->gain_min = Db{0};
+    amplifier->gain_max = amplifier->gain + Db{500};
+    amplifier->settle_max = std::chrono::milliseconds{20};
+    const BusId bus{static_cast<std::uint32_t>(fabric.buses.size())};
+    fabric.buses.push_back({bus, "bus-" + element.name, agent, "sim"});
+    Device device;
+    device.id = DeviceId{static_cast<std::uint32_t>(fabric.devices.size())};
+    device.name = element.name;
+    device.role = DeviceRole::gain_stage;
+    device.model = "modbus_edfa";
+    device.agent = agent;
+    device.bus = bus;
+    device.bus_address = 1;
+    device.elements = {element.id};
     fabric.devices.push_back(std::move(device));
   }
   build_index(fabric);

@@ -23,7 +23,7 @@ struct Bench {
   explicit Bench(const std::function<void(Fabric&)>& change = {}) {
     scenario = drift_scenario();
     Fabric fabric = *scenario.fabric;
-    drive_boosters(fabric);
+    test::drive_boosters(fabric);
     test::watch_receivers(fabric);
     if (change) {
       change(fabric);
@@ -39,30 +39,6 @@ struct Bench {
     REQUIRE(world->start());
   }
 
-  static void drive_boosters(Fabric& fabric) {
-    for (Element& element : fabric.elements) {
-      auto* amplifier = std::get_if<Amplifier>(&element.kind);
-      if (amplifier == nullptr || !element.name.starts_with("booster")) {
-        continue;
-      }
-      amplifier->gain_min = Db{0};
-      amplifier->gain_max = amplifier->gain + Db{500};
-      amplifier->settle_max = std::chrono::milliseconds{20};
-      const auto first = std::ranges::find(fabric.devices, DeviceRole::wavelength_switch, &Device::role);
-      const BusId bus{static_cast<std::uint32_t>(fabric.buses.size())};
-      fabric.buses.push_back({bus, "bus-" + element.name, first->agent, "sim"});
-      Device device;
-      device.id = DeviceId{static_cast<std::uint32_t>(fabric.devices.size())};
-      device.name = element.name;
-      device.role = DeviceRole::gain_stage;
-      device.model = "modbus_edfa";
-      device.agent = first->agent;
-      device.bus = bus;
-      device.bus_address = 1;
-      device.elements = {element.id};
-      fabric.devices.push_back(std::move(device));
-    }
-  }
   void run(Duration duration) { world->run_until(world->loop_now() + duration); }
   const Plan& plan() const { return world->controller().confirmed_plan()->plan; }
   JobState state() const { return world->controller().jobs().records().begin()->second.state; }

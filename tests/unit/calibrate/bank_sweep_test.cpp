@@ -18,7 +18,7 @@ struct Swept {
   int looks = 0;
 };
 
-Swept swept(TrueBank& bank, const std::vector<RingReport>& rings, const BankCalibration* before = nullptr) {
+Swept swept(TrueBank& bank, const std::vector<RingReport>& rings, const DeviceCalibration* before = nullptr) {
   Swept result{BankSweep(rings, before)};
   while (!result.sweep.is_over() && result.looks < 2'000) {
     std::vector<Dbm> powers;
@@ -42,7 +42,7 @@ std::vector<double> misses(const TrueBank& bank, const std::vector<RingLaw>& law
     rings[i].cold_resonance = {kKindCold};
     setpoint.rings.push_back({static_cast<std::uint16_t>(i), wanted});
   }
-  BankCalibration calibration;
+  DeviceCalibration calibration;
   calibration.rings = laws;
   REQUIRE(drive_by(calibration, rings, setpoint));
   std::vector<std::int32_t> millivolts;
@@ -132,7 +132,7 @@ TEST_CASE("the figures of the fabric put the same bank on its neighbours' light"
 TEST_CASE("a warm start takes a fraction of the looks and finds what has drifted") {
   TrueBank bank = true_bank(8, 0.02);
   const Swept cold = swept(bank, kind_of(8));
-  BankCalibration before;
+  DeviceCalibration before;
   before.device = {3};
   before.rings = cold.sweep.laws();
   for (double& place : bank.cold_mhz) {
@@ -150,7 +150,7 @@ TEST_CASE("a warm start takes a fraction of the looks and finds what has drifted
 TEST_CASE("a ring that is far from where it was is looked for as if nobody had ever measured it") {
   TrueBank bank = true_bank(2, 0.02);
   const Swept cold = swept(bank, kind_of(2));
-  BankCalibration before;
+  DeviceCalibration before;
   before.rings = cold.sweep.laws();
   bank.cold_mhz[0] -= 220'000;
   const Swept warm = swept(bank, kind_of(2), &before);

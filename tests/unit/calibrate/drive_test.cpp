@@ -25,7 +25,7 @@ std::vector<RingFilter> rings(std::size_t count) {
 }  // namespace
 
 TEST_CASE("a drive solves the heat of a whole bank") {
-  BankCalibration bank;
+  DeviceCalibration bank;
   bank.rings = {law(0, 193'600'000, {30'000'000, 900'000}), law(1, 193'450'000, {1'200'000, 40'000'000})};
   FilterSetpoint setpoint{{{0, {193'100'000}}, {1, {193'200'000}}}};
   REQUIRE(drive_by(bank, rings(2), setpoint));
@@ -35,7 +35,7 @@ TEST_CASE("a drive solves the heat of a whole bank") {
 }
 
 TEST_CASE("a ring that was not measured keeps the fabric's law and warms its neighbour by nothing") {
-  BankCalibration bank;
+  DeviceCalibration bank;
   bank.rings = {law(1, 193'450'000, {1'200'000, 40'000'000})};
   FilterSetpoint setpoint{{{0, {193'100'000}}, {1, {193'200'000}}}};
   REQUIRE(drive_by(bank, rings(2), setpoint));
@@ -48,7 +48,7 @@ TEST_CASE("a ring that was not measured keeps the fabric's law and warms its nei
 }
 
 TEST_CASE("a drive that was given stays and the others heed it") {
-  BankCalibration bank;
+  DeviceCalibration bank;
   bank.rings = {law(0, 193'600'000, {30'000'000, 900'000}), law(1, 193'450'000, {1'200'000, 40'000'000})};
   FilterSetpoint setpoint{{{0, {193'100'000}, 5'000}, {1, {193'200'000}}}};
   REQUIRE(drive_by(bank, rings(2), setpoint));
@@ -58,7 +58,7 @@ TEST_CASE("a drive that was given stays and the others heed it") {
 }
 
 TEST_CASE("what a heater cannot do is refused with both numbers") {
-  BankCalibration bank;
+  DeviceCalibration bank;
   bank.rings = {law(0, 193'600'000, {30'000'000})};
   FilterSetpoint above{{{0, {193'700'000}}}};
   const auto cold = drive_by(bank, rings(1), above);

@@ -188,6 +188,30 @@ TEST_CASE("verify_adds_up_light_by_the_gains_of_the_plan") {
   CHECK_THAT(rules_broken(Db{2'001}), Catch::VectorContains(std::string(rules::kGainRange)));
 }
 
+TEST_CASE("light_that_was_measured_is_judged_by_what_was_measured") {
+  const auto broken = [](Db offset) {
+    VerifyBench all = bench();
+    all.light("laser-1", 1);
+    all.set<GainSetpoint>("edfa").gain = Db{1'000};
+    all.set<WavelengthSwitchSetpoint>("wss").routes = {{wavelength(1), 0, 1, Db{0}}};  // 0 dBm at rx-1, which reads -10 to 4
+    all.circuit(1, 1, "tx-1", "rx-1", 1);
+    all.declare();
+    DeviceCalibration laser;
+    laser.device = DeviceId{1};
+    laser.powers = {{wavelength(1), offset, all.element_id("rx-1")}};
+    all.intent.calibrations = {laser};
+    Texts rules;
+    for (const PlanViolation& each : all.examined().violations) {
+      rules.push_back(each.rule);
+    }
+    return rules;
+  };
+  CHECK(broken(Db{400}).empty());
+  CHECK(broken(Db{410}) == Texts{std::string(rules::kLinkBudget)});
+  CHECK(broken(Db{-999}).empty());
+  CHECK(broken(Db{-1'010}) == Texts{std::string(rules::kLinkBudget)});
+}
+
 TEST_CASE("a_gain_that_changes_is_in_the_way_of_light_that_stays") {
   VerifyBench all = bench();
   all.light("laser-1", 1);

@@ -369,8 +369,8 @@ inline std::vector<JobSchedule> job_schedules(Random& random) {
 
 inline FrequencyOffset distance(Random& random) { return {random.between(0, limits::kFrequencyMhz)}; }
 
-inline BankCalibration bank_calibration(Random& random, DeviceId device, std::uint32_t version) {
-  BankCalibration out;
+inline DeviceCalibration bank_calibration(Random& random, DeviceId device, std::uint32_t version) {
+  DeviceCalibration out;
   out.device = device;
   out.version = version;
   out.measured_at = wall_time(instant(random), Duration{});
@@ -384,11 +384,14 @@ inline BankCalibration bank_calibration(Random& random, DeviceId device, std::ui
     law.points = small(random);
     out.rings.push_back(std::move(law));
   }
+  for (const auto n : ascending<std::int32_t>(random, limits::kSlotN)) {
+    out.powers.push_back({{n, 8}, random.coin() ? loss(random) : -loss(random), element(random)});
+  }
   return out;
 }
 
-inline std::vector<BankCalibration> calibrations(Random& random) {
-  std::vector<BankCalibration> out;
+inline std::vector<DeviceCalibration> calibrations(Random& random) {
+  std::vector<DeviceCalibration> out;
   for (const auto id : ascending<std::uint32_t>(random, limits::kDevices)) {
     out.push_back(bank_calibration(random, {id}, small(random)));
   }

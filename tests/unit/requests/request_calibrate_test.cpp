@@ -27,7 +27,7 @@ RingReport ring_of(RequestBench& bench, NodeId node) {
 
 ProbeLight look(const RingReport& ring, std::int32_t millivolts) { return {{ring.lights.front()}, {{ring.ring, millivolts}}}; }
 
-BankCalibration found(const RingReport& ring, std::int64_t shift_khz = 38'000'000) {
+DeviceCalibration found(const RingReport& ring, std::int64_t shift_khz = 38'000'000) {
   return {ring.bank, 0, {}, {}, {{0, ring.cold_resonance, {shift_khz}, {}, 3}}};
 }
 
@@ -182,10 +182,10 @@ TEST_CASE("a calibration of other rings, of another bank or of no bank is refuse
   RequestBench bench;
   const RingReport ring = ring_of(bench, NodeId{3});
   CHECK_THAT(refusal(bench, Calibrate{}), Catch::Contains("ascend"));
-  BankCalibration laser = found(ring);
+  DeviceCalibration laser = found(ring);
   laser.device = bench.laser_of(NodeId{3});
   CHECK_THAT(refusal(bench, Calibrate{{laser}, false}), Catch::Contains("is no bank of rings"));
-  BankCalibration wide = found(ring);
+  DeviceCalibration wide = found(ring);
   wide.rings[0].shift = {1, 2};
   CHECK_THAT(refusal(bench, Calibrate{{wide}, false}), Catch::Contains("is of a bank of 2 rings, this one has 1"));
   CHECK_THAT(refusal(bench, Calibrate{{found(ring, 1'000'000)}, false}),
@@ -202,7 +202,7 @@ TEST_CASE("a calibration of another device is refused and one whose device was e
     bench.pump();
   };
   says("A-17");
-  BankCalibration other = found(ring);
+  DeviceCalibration other = found(ring);
   other.serial = "B-4";
   CHECK_THAT(refusal(bench, Calibrate{{other}, false}), Catch::Contains("A-17") && Catch::Contains("B-4"));
   REQUIRE(bench.ask(Calibrate{{found(ring)}, false}).outcome.ok());
