@@ -83,6 +83,7 @@ inline constexpr std::int32_t kSlotM = 4'096;                 ///< width of a fr
 inline constexpr std::int64_t kFrequencyMhz = 1'000'000'000;
 inline constexpr std::int32_t kMillivolts = 1'000'000;  ///< magnitude of a heater's voltage as read: 1 kV
 inline constexpr std::int32_t kCentiDb = 100'000;       ///< magnitude of a power or a loss: 1000 dB
+inline constexpr std::int64_t kErrorsPerPetabit = 1'000'000'000'000'000;
 inline constexpr std::int64_t kBitPerSecond = 1'000'000'000'000'000;
 inline constexpr std::int64_t kDurationNs = 1LL << 58;  ///< magnitude, 9 years: instant + 3 durations fits 63 bits
 inline constexpr std::int64_t kInstantNs = 1LL << 62;   ///< 146 years after a clock's zero

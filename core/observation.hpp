@@ -28,6 +28,9 @@ struct TransmitterObservation {
   std::uint16_t status_fatal = 0;    ///< what its model says is broken, in bits of its own; 0: nothing
   std::uint16_t status_warning = 0;  ///< what it says is not as it should be, likewise
   std::optional<Dbm> received{};     ///< by the receiver in the same module, where it tells
+  std::optional<Db> osnr{};          ///< of what that receives, in 0.1 nm, likewise
+  /// Bit errors before correction that it counts of 10^15 bits, likewise: 10^12 is a ratio of 0.001.
+  std::optional<std::int64_t> pre_fec_errors{};
   bool operator==(const TransmitterObservation&) const = default;
 };
 

@@ -13,6 +13,12 @@ static void to_wire(const loom::TransmitterObservation& in, TransmitterObservati
   if (in.received) {
     out.set_received_centi_dbm(in.received->centi);
   }
+  if (in.osnr) {
+    out.set_osnr_centi_db(in.osnr->centi);
+  }
+  if (in.pre_fec_errors) {
+    out.set_pre_fec_error_count(*in.pre_fec_errors);
+  }
 }
 
 static loom::TransmitterObservation from_wire(Check& check, const TransmitterObservation& in) {
@@ -25,6 +31,12 @@ static loom::TransmitterObservation from_wire(Check& check, const TransmitterObs
   out.status_warning = check.word("status_warning_bits", in.status_warning_bits());
   if (in.has_received_centi_dbm()) {
     out.received = check.power("received_centi_dbm", in.received_centi_dbm());
+  }
+  if (in.has_osnr_centi_db()) {
+    out.osnr = check.ratio("osnr_centi_db", in.osnr_centi_db());
+  }
+  if (in.has_pre_fec_error_count()) {
+    out.pre_fec_errors = check.between("pre_fec_error_count", in.pre_fec_error_count(), 0, limits::kErrorsPerPetabit);
   }
   return out;
 }

@@ -188,6 +188,15 @@ bool is_news_of_laser(const TransmitterObservation& was, const TransmitterObserv
          (is.emitting && (power > kPowerNews || -power > kPowerNews));
 }
 
+/// A bit error ratio that is half as much again, or the other way round, is news; so is a third of a decibel of OSNR.
+bool is_news_of_signal(const TransmitterObservation& was, const TransmitterObservation& is) {
+  const Db osnr = is.osnr.value_or(Db{0}) - was.osnr.value_or(Db{0});
+  const std::int64_t before = was.pre_fec_errors.value_or(0);
+  const std::int64_t now = is.pre_fec_errors.value_or(0);
+  return was.osnr.has_value() != is.osnr.has_value() || was.pre_fec_errors.has_value() != is.pre_fec_errors.has_value() ||
+         osnr > kPowerNews || -osnr > kPowerNews || 2 * now > 3 * before || 2 * before > 3 * now;
+}
+
 /// The voltage of a ring that is held goes with its trim.
 bool is_news_of_bank(const FilterObservation& was, const FilterObservation& is) {
   const auto is_same = [](const RingLock& before, const RingLock& now) {
@@ -238,7 +247,8 @@ bool is_news(const Observation& before, const Observation& after) {
     return true;  // whoever returns from what failed waits for its next reading
   }
   if (const auto* laser = std::get_if<TransmitterObservation>(&after.reading)) {
-    return is_news_of_laser(std::get<TransmitterObservation>(before.reading), *laser);
+    const auto& was = std::get<TransmitterObservation>(before.reading);
+    return is_news_of_laser(was, *laser) || is_news_of_signal(was, *laser);
   }
   if (const auto* bank = std::get_if<FilterObservation>(&after.reading)) {
     return is_news_of_bank(std::get<FilterObservation>(before.reading), *bank);

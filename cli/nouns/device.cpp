@@ -30,8 +30,12 @@ struct DeviceOptions {
 struct ReadingText {
   std::string operator()(std::monostate) const { return "never read"; }
   std::string operator()(const TransmitterObservation& laser) const {
+    std::array<char, 32> ratio{};
+    if (laser.pre_fec_errors) {
+      std::snprintf(ratio.data(), ratio.size(), ", pre-FEC BER %.1e", static_cast<double>(*laser.pre_fec_errors) * 1e-15);
+    }
     return loom::to_string(laser.frequency) + (laser.emitting ? ", " + loom::to_string(laser.power) : ", dark") +
-           (laser.locked ? "" : ", unlocked");
+           (laser.locked ? "" : ", unlocked") + (laser.osnr ? ", OSNR " + loom::to_string(*laser.osnr) : "") + ratio.data();
   }
   std::string operator()(const FilterObservation& heater) const {
     std::string text;

@@ -69,6 +69,12 @@ struct ReadingJson {
     if (laser.received) {
       object["received_dbm"] = laser.received->centi / 100.0;
     }
+    if (laser.osnr) {
+      object["osnr_db"] = laser.osnr->centi / 100.0;
+    }
+    if (laser.pre_fec_errors) {
+      object["pre_fec_ber"] = static_cast<double>(*laser.pre_fec_errors) * 1e-15;
+    }
     return object;
   }
   Json operator()(const FilterObservation& heater) const {

@@ -87,7 +87,8 @@ void CmisDriver::begin() {
   phase_ = Phase::none;
   const bool was_cut = blocks_.is_fresh(CmisBlock::control) && !is_enabled();
   is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
-  blocks_.make_stale({CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning, CmisBlock::flags});
+  blocks_.make_stale(
+      {CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning, CmisBlock::flags, CmisBlock::samples});
   if (operation_.is_audit()) {
     blocks_.make_stale({CmisBlock::identity});
   }
@@ -157,6 +158,11 @@ CmisState CmisDriver::decide_audit() {
   }
   for (const CmisBlock block : {CmisBlock::limits, CmisBlock::control, CmisBlock::tuning, CmisBlock::status}) {
     if (!blocks_.is_fresh(block)) {
+      return read(block);
+    }
+  }
+  for (const CmisBlock block : {CmisBlock::observables, CmisBlock::samples}) {
+    if (advertised_->tells_more && !blocks_.is_fresh(block)) {
       return read(block);
     }
   }

@@ -51,8 +51,19 @@ enum class CmisState : std::uint8_t {
 inline constexpr std::size_t kCmisStates = static_cast<std::size_t>(CmisState::enable) + 1;
 
 /// What is read at a time.
-enum class CmisBlock : std::uint8_t { identity, advertised, limits, lower, control, status, tuning, flags };
-inline constexpr std::size_t kCmisBlocks = static_cast<std::size_t>(CmisBlock::flags) + 1;
+enum class CmisBlock : std::uint8_t {
+  identity,
+  advertised,
+  limits,
+  lower,
+  control,
+  status,
+  tuning,
+  flags,
+  observables,
+  samples
+};
+inline constexpr std::size_t kCmisBlocks = static_cast<std::size_t>(CmisBlock::samples) + 1;
 
 class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetting> {
  public:
@@ -96,6 +107,7 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   void absorb_remembered(const std::vector<std::uint8_t>& bytes);
   void absorb_write();
   void tell(Instant now);
+  void tell_signal();
 
   struct Write {
     std::uint32_t offset;

@@ -162,11 +162,43 @@ std::optional<Advertised> read_advertised(Bytes page) {
                     (controls & 0x02) != 0,
                     (monitors & 0x02) != 0,
                     (monitors & 0x04) != 0,
+                    (byte_at(page, 142) & 0x40) != 0,
                     longest(path >> 4),
                     longest(path & 0x0F),
                     longest(byte_at(page, 167) & 0x0F),
                     longest(output >> 4),
                     longest(output & 0x0F)};
+}
+
+std::optional<std::uint16_t> sample_of(Bytes observables, Bytes samples, std::uint8_t type, unsigned lane) {
+  for (std::size_t at = 0; at + 1 < std::min(observables.size(), samples.size()); at += 2) {
+    if (observables[at + 1] == type && (observables[at] & 0x0FU) == lane) {
+      return static_cast<std::uint16_t>(samples[at] << 8U | samples[at + 1]);
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr int kExponentZero = 24;
+constexpr unsigned kMantissaBits = 11;
+constexpr double kMantissaMost = (1U << kMantissaBits) - 1;
+
+}  // namespace
+
+double float16_of(std::uint16_t word) {
+  return (word & ((1U << kMantissaBits) - 1)) * std::pow(10.0, static_cast<int>(word >> kMantissaBits) - kExponentZero);
+}
+
+std::uint16_t to_float16(double value) {
+  int exponent = 0;
+  for (double mantissa = value * std::pow(10.0, kExponentZero); mantissa > kMantissaMost && exponent < 31; mantissa /= 10) {
+    ++exponent;
+  }
+  const double mantissa = std::round(value * std::pow(10.0, kExponentZero - exponent));
+  return static_cast<std::uint16_t>(static_cast<unsigned>(exponent) << kMantissaBits |
+                                    static_cast<unsigned>(std::clamp(mantissa, 0.0, kMantissaMost)));
 }
 
 std::optional<Frequency> frequency_of(Grid grid, int channel) {

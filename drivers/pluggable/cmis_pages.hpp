@@ -24,7 +24,10 @@ enum class Page : std::uint8_t {
   limits = 0x04,
   control = 0x10,
   status = 0x11,
-  tuning = 0x12
+  tuning = 0x12,
+  observables = 0x20,  ///< VDM: what is observed, of the first 64
+  samples = 0x24,      ///< VDM: their values now
+  vdm = 0x2F           ///< VDM: how many, and its control
 };
 
 constexpr std::uint32_t at(Page page, unsigned byte) {
@@ -70,7 +73,8 @@ struct Advertised {
   bool can_disable_output = false;
   bool tells_tx_power = false;
   bool tells_rx_power = false;
-  Duration deinit{};  ///< worst cases; kForever: 50 minutes or more
+  bool tells_more = false;  ///< VDM: pages 20h to 2Fh
+  Duration deinit{};        ///< worst cases; kForever: 50 minutes or more
   Duration init{};
   Duration power_up{};
   Duration turn_off{};
@@ -82,6 +86,16 @@ std::optional<Advertised> read_advertised(Bytes page);
 Duration longest(unsigned code);
 /// The code of the shortest class that holds `duration`.
 unsigned code_of(Duration duration);
+
+// Pages 20h and 24h, all of them: each of 64 words of 24h is what the word of 20h at its place says. VDM's types and formats as
+// SONiC's platform library reads them (sonic_xcvr: codes VDM_TYPE); CMIS 5.x section 8.19 was not read.
+inline constexpr std::uint8_t kPreFecBer = 15;  ///< current value, media input; a float of 16 bits
+inline constexpr std::uint8_t kOsnr = 139;      ///< C-CMIS; 0.1 dB
+/// Of the first observable of this type on this media lane (0..7).
+std::optional<std::uint16_t> sample_of(Bytes observables, Bytes samples, std::uint8_t type, unsigned lane);
+/// 11 bits of mantissa, 5 of a decimal exponent from -24 on.
+double float16_of(std::uint16_t word);
+std::uint16_t to_float16(double value);
 
 // Page 04h, all of it.
 enum class Grid : std::uint8_t { ghz3_125, ghz6_25, ghz12_5, ghz25, ghz50, ghz100, ghz33, ghz75, ghz150, ghz300 };

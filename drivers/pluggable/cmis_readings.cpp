@@ -39,12 +39,17 @@ BlockRow row_of(CmisBlock block, unsigned lane) {
       return {cmis::at(Page::tuning, 128), static_cast<std::uint16_t>(cmis::tuning_bytes(lane)), "tuning (12h:128)"};
     case CmisBlock::flags:
       return {cmis::at(Page::tuning, cmis::kTuningFlags + lane), 1, "tuning flags (12h:231)"};
+    case CmisBlock::observables:
+      return {cmis::at(Page::observables, 128), kPageBytes, "page 20h"};
+    case CmisBlock::samples:
+      return {cmis::at(Page::samples, 128), kPageBytes, "page 24h"};
   }
   return {};
 }
 
 bool is_remembered(CmisBlock block) {
-  return block == CmisBlock::identity || block == CmisBlock::advertised || block == CmisBlock::limits;
+  return block == CmisBlock::identity || block == CmisBlock::advertised || block == CmisBlock::limits ||
+         block == CmisBlock::observables;
 }
 
 std::vector<std::uint8_t> big_endian(std::int64_t value) {
@@ -169,6 +174,8 @@ void CmisDriver::absorb_block(Instant now, const std::vector<std::uint8_t>& byte
   is_unproven_ = is_unproven_ && asked_ != CmisBlock::tuning;
   if (asked_ == CmisBlock::tuning || asked_ == CmisBlock::status) {
     tell(now);
+  } else if (asked_ == CmisBlock::samples) {
+    tell_signal();
   }
 }
 
@@ -179,7 +186,7 @@ void CmisDriver::absorb_remembered(const std::vector<std::uint8_t>& bytes) {
     identity_.reset();
     advertised_.reset();
     limits_.reset();
-    blocks_.clear({CmisBlock::advertised, CmisBlock::limits});
+    blocks_.clear({CmisBlock::advertised, CmisBlock::limits, CmisBlock::observables});
     blocks_.make_all_stale();
   }
   if (!agrees) {
@@ -191,7 +198,7 @@ void CmisDriver::absorb_remembered(const std::vector<std::uint8_t>& bytes) {
                                          format_text("{} {} {}", identity_->vendor, identity_->part, identity_->revision)};
   } else if (asked_ == CmisBlock::advertised) {
     advertised_ = cmis::read_advertised(bytes);
-  } else {
+  } else if (asked_ == CmisBlock::limits) {
     limits_ = cmis::read_limits(bytes);
     limits_are_damaged_ = !limits_.has_value();
   }
@@ -265,6 +272,19 @@ void CmisDriver::tell(Instant now) {
     reading.status_fatal =
         static_cast<std::uint16_t>((has_failed ? 0x100U : 0U) | (lower_.state == ModuleState::fault ? lower_.fault_cause : 0U));
   }
+}
+
+/// What its receiver makes of what comes to it.
+void CmisDriver::tell_signal() {
+  auto& reading = operation_.reading<TransmitterObservation>();
+  const auto sample = [this](std::uint8_t type) {
+    return cmis::sample_of(blocks_[CmisBlock::observables], blocks_[CmisBlock::samples], type, profile_.lane);
+  };
+  const auto osnr = sample(cmis::kOsnr);
+  const auto errors = sample(cmis::kPreFecBer);
+  const double ratio = errors ? std::min(cmis::float16_of(*errors), 1.0) : 0;
+  reading.osnr = osnr ? std::optional(Db{std::min<std::int32_t>(*osnr, 1'000) * 10}) : std::nullopt;
+  reading.pre_fec_errors = errors ? std::optional(static_cast<std::int64_t>(ratio * 1e15)) : std::nullopt;
 }
 
 bool CmisDriver::tells_light() const { return advertised_ && advertised_->tells_tx_power; }

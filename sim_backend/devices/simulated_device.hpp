@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,13 @@ struct CircuitSwitchOptions {
   bool announces = false;  ///< an autonomous message before every reply (TL1)
 };
 
+/// What the receiver in a pluggable module tells, whatever comes to it; nothing: it tells nothing.
+struct ModuleSignal {
+  std::optional<Dbm> received;
+  std::optional<Db> osnr;
+  std::optional<double> pre_fec_ber;
+};
+
 struct SimDeviceOptions {
   std::uint64_t seed = 1;
   std::uint32_t serial_baud = 115'200;  ///< lasers and WSS. OIF-ITLA-MSA starts at 9600; a testbed raises it through IOCap
@@ -56,6 +64,7 @@ struct SimDeviceOptions {
   Duration heater_time_constant = std::chrono::microseconds{14};  ///< separated heater; docs/devices.md: 1..170 us
   RingHabits rings{};
   Duration register_access = std::chrono::nanoseconds{200};  ///< a block of words of a laser with a table [K]
+  ModuleSignal signal{};                                     ///< of CMIS modules
   std::uint32_t i2c_hertz = 400'000;                         ///< of a pluggable module's two wires
   bool wss_checksum = false;                                 ///< a WSS frames every reply as ^text$HHHH, asked so or not
   std::int32_t wss_slices = 772;                             ///< of a WSS: 772 of 6.25 GHz or 386 of 12.5 GHz

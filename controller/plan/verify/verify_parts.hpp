@@ -75,13 +75,12 @@ struct Settings {
   void measure(const Fabric& fabric, const Intent& intent);
   /// Of this light beside its launch power; 0: nobody measured it.
   Db offset(ElementId transmitter, FrequencySlot slot) const;
-  std::vector<const DevicePlan*> devices;            ///< by device
-  std::vector<Source> sources;                       ///< every transmitter with a device, ascending element
-  std::vector<const WavelengthSwitchSetpoint*> wss;  ///< by element
-  std::vector<const CircuitSwitchSetpoint*> ocs;     ///< by element
-  std::vector<std::optional<Frequency>> resonances;  ///< by element; nothing = parked
-  std::vector<Db> gains;                             ///< by element: what it amplifies, below 0 what it attenuates
-  std::map<std::pair<ElementId, FrequencySlot>, Db> offsets;
+  std::vector<const DevicePlan*> devices;                     ///< by device
+  std::vector<Source> sources;                                ///< every transmitter with a device, ascending element
+  std::vector<const WavelengthSwitchSetpoint*> wss;           ///< by element
+  std::vector<const CircuitSwitchSetpoint*> ocs;              ///< by element
+  std::vector<std::optional<Frequency>> resonances;           ///< by element; nothing = parked
+  std::vector<Db> gains;                                      ///< by element: what it amplifies, below 0 what it attenuates
   std::map<std::pair<ElementId, FrequencySlot>, Db> offsets;  ///< of light that was measured, beside its launch power
   std::vector<bool> by_hand;  ///< by element: a transmitter that an operator set, may serve no circuit
 };

@@ -60,6 +60,7 @@ PageBytes identity_page(const CmisModule& module) {
 
 PageBytes advertised_page(const CmisModule& module) {
   PageBytes page{};
+  put(page, 142, module.has_vdm() ? 0x40U : 0U);
   put(page, 144, module.deinit << 4 | module.init);
   put(page, 155, (module.is_tunable ? 0x40U : 0U) | 0x02U);
   put(page, 160, 0x02 | (module.received ? 0x04U : 0U));
@@ -94,6 +95,19 @@ PageBytes limits_page(const CmisModule& module) {
   put_word(page, 200, limits.power.high);
   put(page, 255, cmis::checksum_of(page));
   return page;
+}
+
+/// Two observables on media lane 1, in no order that a host could rely on.
+PageBytes vdm_page(const CmisModule& module, Page page) {
+  PageBytes bytes{};
+  if (page == Page::observables) {
+    put(bytes, 129, module.osnr ? cmis::kOsnr : 0U);
+    put(bytes, 133, module.pre_fec_ber ? cmis::kPreFecBer : 0U);
+  } else if (page == Page::samples) {
+    put_word(bytes, 128, module.osnr ? module.osnr->centi / 10 : 0);
+    put_word(bytes, 132, module.pre_fec_ber ? cmis::to_float16(*module.pre_fec_ber) : 0);
+  }
+  return bytes;  // of 2Fh: the first group only, nothing frozen
 }
 
 }  // namespace
@@ -149,6 +163,10 @@ PageBytes CmisModel::page_at(Instant at, std::uint8_t page) const {
       return status_at(at);
     case Page::tuning:
       return tuning_at(at);
+    case Page::observables:
+    case Page::samples:
+    case Page::vdm:
+      return module_.has_vdm() ? vdm_page(module_, static_cast<Page>(page)) : cmis_page(module_, Page::identity);
     default:
       return cmis_page(module_, Page::identity);
   }

@@ -294,6 +294,9 @@ constinit const SimulatedModel kSimulatedCmis{
       const auto& transmitter = std::get<Transmitter>(fabric.element(device.elements.front()).kind);
       CmisModule module = module_for(transmitter);
       module.serial = device.serial.empty() ? module.serial : device.serial;
+      module.received = options.signal.received;
+      module.osnr = options.signal.osnr;
+      module.pre_fec_ber = options.signal.pre_fec_ber;
       return std::make_unique<CmisModel>(device, transmitter, std::move(module), options);
     },
     "cmis"};

@@ -29,10 +29,13 @@ struct CmisModule {
   unsigned turn_on = 0;
   bool starts_low = true;       ///< the host board holds LPMode: it starts in LowPwr
   std::optional<Dbm> received;  ///< by its receiver; nothing: it has no monitor there
+  std::optional<Db> osnr;       ///< likewise, by VDM
+  std::optional<double> pre_fec_ber;
+  bool has_vdm() const { return osnr || pre_fec_ber; }
 };
 /// What a fabric says of a module: its grids reach all channels, its times are as long as the fabric allows.
 CmisModule module_for(const Transmitter& transmitter);
-/// The three pages that never change, with their checksums.
+/// The pages that never change, with their checksums.
 std::array<std::uint8_t, kPageBytes> cmis_page(const CmisModule& module, cmis::Page page);
 
 /// A module that is dark when it gets its power, refuses (NACK) after every write, retunes only in DPDeactivated, and moves its

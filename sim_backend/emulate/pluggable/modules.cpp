@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightloom-emulate cmis: a pluggable module as a file.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "sim_backend/emulate/emulators.hpp"
@@ -14,7 +16,8 @@ namespace {
 constexpr const char* kCmisWords =
     "\nThe file has the layout of the optoe kernel driver: byte b of page p is at (p + 1) * 128 + b - 128. Pages 00h, 01h, "
     "04h,\n"
-    "10h, 11h and 12h of CMIS; one data path of eight host lanes, one media lane. It starts in LowPwr, as a board that holds\n"
+    "10h, 11h and 12h of CMIS, and with --osnr-db or --pre-fec-ber 20h, 24h and 2Fh (VDM); one data path of eight host lanes, "
+    "one media lane. It starts in LowPwr, as a board that holds\n"
     "LPMode keeps it. For up to 10 ms after a write it does not acknowledge: EREMOTEIO, ask again.\n"
     "SIGHUP is a power cycle. When it can be reached it prints 'file PATH' on stdout.\n";
 
@@ -30,7 +33,24 @@ struct Options {
   std::int64_t retune_ms = 1'000;
   std::int64_t blank_ms = 100;
   std::int64_t enable_ms = 400;
+  std::optional<double> received_dbm;
+  std::optional<double> osnr_db;
+  std::optional<double> pre_fec_ber;
 };
+
+std::int32_t centi(double value) { return static_cast<std::int32_t>(std::lround(value * 100)); }
+
+ModuleSignal signal_of(const Options& options) {
+  ModuleSignal signal;
+  signal.pre_fec_ber = options.pre_fec_ber;
+  if (options.received_dbm) {
+    signal.received = Dbm{centi(*options.received_dbm)};
+  }
+  if (options.osnr_db) {
+    signal.osnr = Db{centi(*options.osnr_db)};
+  }
+  return signal;
+}
 
 /// With the launch power of a 400ZR.
 Element laser(const Options& options) {
@@ -63,10 +83,18 @@ std::function<int()> add_module(CLI::App& app, const char* model, PageLayout lay
   const auto options = std::make_shared<Options>();
   options->file.layout = layout;
   add_options(app, *options);
+  if (layout == PageLayout::one_address) {
+    app.add_option("--received-dbm", options->received_dbm, "what its receiver says that it gets")
+        ->check(CLI::Range(-40.0, 10.0));
+    app.add_option("--osnr-db", options->osnr_db, "likewise, by VDM")->check(CLI::Range(0.0, 60.0));
+    app.add_option("--pre-fec-ber", options->pre_fec_ber, "likewise: bit error ratio before correction")
+        ->check(CLI::Range(0.0, 0.5));
+  }
   app.footer(words + fault_help(DeviceRole::transmitter));
   return [options, model] {
     SimDeviceOptions models;
     models.i2c_hertz = options->hertz;
+    models.signal = signal_of(*options);
     const EmulatorOptions& common = options->file.common;
     return run_module_emulator(common.scenario.empty()
                                    ? lone_devices({{DeviceRole::transmitter, model, {laser(*options)}}}, common)

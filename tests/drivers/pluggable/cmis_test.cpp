@@ -324,4 +324,48 @@ TEST_CASE("a_module_in_its_hold_off_does_not_acknowledge") {
   CHECK(refused < 20);
 }
 
+TEST_CASE("what_a_modules_receiver_makes_of_its_light_is_told_where_it_has_the_pages") {
+  ModuleRig bench([](CmisModule& module) {
+    module.received = Dbm{-900};
+    module.osnr = Db{2'510};
+    module.pre_fec_ber = 1.25e-3;
+  });
+  bench.rig.poll();
+  const auto seen = std::get<TransmitterObservation>(bench.rig.driver->observe().reading);
+  REQUIRE(seen.osnr);
+  CHECK(*seen.osnr == Db{2'510});
+  REQUIRE(seen.pre_fec_errors);
+  CHECK(std::abs(static_cast<double>(*seen.pre_fec_errors) - 1.25e12) < 1e9);
+
+  ModuleRig plain;
+  plain.rig.poll();
+  const auto without = std::get<TransmitterObservation>(plain.rig.driver->observe().reading);
+  CHECK_FALSE(without.osnr);
+  CHECK_FALSE(without.pre_fec_errors);
+  for (const Transaction& each : plain.rig.transactions) {  // a module without such pages answers with another one
+    const auto& order = std::get<BytesAt>(each.order);
+    CHECK((order.offset < cmis::at(cmis::Page::observables, 128) || order.offset > cmis::at(cmis::Page::vdm, 255)));
+  }
+}
+
+TEST_CASE("a_float_of_sixteen_bits_has_a_decimal_exponent") {
+  CHECK(cmis::float16_of(24U << 11U | 7U) == Approx(7.0));
+  CHECK(cmis::float16_of(0) == 0.0);
+  for (const double ratio : {0.0, 1e-24, 4.5e-12, 1.99e-3, 0.5}) {
+    CHECK(cmis::float16_of(cmis::to_float16(ratio)) == Approx(ratio).epsilon(0.003));
+  }
+}
+
+TEST_CASE("an_observable_is_found_by_its_type_and_lane") {
+  std::vector<std::uint8_t> observables(128);
+  std::vector<std::uint8_t> samples(128);
+  observables[10] = 0x31;  // threshold set 3, lane 2
+  observables[11] = cmis::kOsnr;
+  samples[10] = 0x01;
+  samples[11] = 0x02;
+  CHECK(cmis::sample_of(observables, samples, cmis::kOsnr, 1) == std::uint16_t{0x0102});
+  CHECK_FALSE(cmis::sample_of(observables, samples, cmis::kOsnr, 0));
+  CHECK_FALSE(cmis::sample_of(observables, samples, cmis::kPreFecBer, 1));
+}
+
 }  // namespace loom

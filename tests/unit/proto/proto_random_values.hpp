@@ -461,6 +461,8 @@ inline Reading reading(Random& random) {
       laser.status_warning = random.number<std::uint16_t>(0, 0xFFFF);
       if (random.coin()) {
         laser.received = power(random);
+        laser.osnr = loss(random);
+        laser.pre_fec_errors = random.between(0, limits::kErrorsPerPetabit);
       }
       return laser;
     }
