@@ -88,7 +88,7 @@ Db Leveller::usual_at(const Hop& hop, FrequencySlot slot, bool stays) const {
 
 void Leveller::add(const Path& path, FrequencySlot slot, Dbm launch, bool stays) {
   const auto& receiver = std::get<Receiver>(fabric_.element(path.back().element).kind);
-  Beam beam{launch, receiver.sensitivity + kHeadroom, receiver.overload - kHeadroom, {}};
+  Beam beam{launch, receiver.sensitivity + kHeadroom, receiver.overload - kHeadroom, &receiver, {}};
   if (beam.least > beam.most) {
     beam.least = beam.most = Dbm{(receiver.sensitivity.centi + receiver.overload.centi) / 2};
   }
@@ -142,13 +142,17 @@ void Leveller::strengthen(const Beam& beam) {
 }
 
 Levels Leveller::solve() {
-  const auto is_off = [](const Beam& beam) { return beam.power < beam.least || beam.power > beam.most; };
+  const auto is_off = [](const Beam& beam) { return beam.is_weak() || beam.is_strong(); };
   for (int round = 0; round < kRounds && std::ranges::any_of(beams_, is_off); ++round) {
     for (const Beam& beam : beams_) {
-      strengthen(beam);
+      if (beam.is_weak()) {
+        strengthen(beam);
+      }
     }
     for (const Beam& beam : beams_) {
-      weaken(beam);
+      if (beam.is_strong()) {
+        weaken(beam);
+      }
     }
   }
   Levels levels;

@@ -26,9 +26,9 @@ struct Levels {
   std::vector<RouteLevel> routes;  ///< in no order that matters
 };
 
-/// Gains as the fabric has them and routes that attenuate nothing are right where light arrives within a decibel of what a
-/// receiver reads; only light that does not is levelled: too strong, as near to its receiver as something can attenuate it and
-/// nobody else is attenuated too far; too weak, by whatever before it has gain to give. What light that stays lit passes
+/// Gains as the fabric has them and routes that attenuate nothing are right where light arrives within what its receiver reads;
+/// only light that does not is levelled, to a decibel within: too strong, as near to its receiver as something can attenuate it
+/// and nobody else is attenuated too far; too weak, by whatever before it has gain to give. What light that stays lit passes
 /// remains as it is.
 class Leveller {
  public:
@@ -53,8 +53,11 @@ class Leveller {
   };
   struct Beam {
     Dbm power;  ///< at its receiver, as the points stand
-    Dbm least;
+    Dbm least;  ///< that it is levelled to
     Dbm most;
+    const Receiver* receiver = nullptr;
+    bool is_weak() const { return power < receiver->sensitivity; }
+    bool is_strong() const { return power > receiver->overload; }
     std::vector<std::size_t> points;  ///< in the order of its way
   };
 

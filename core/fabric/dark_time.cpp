@@ -7,15 +7,24 @@
 
 namespace loom {
 
+Duration settle_time_of(const Element& element) {
+  return std::visit(
+      [](const auto& kind) {
+        if constexpr (requires { kind.settle_max; }) {
+          return kind.settle_max;
+        } else {
+          return Duration{};
+        }
+      },
+      element.kind);
+}
+
 Duration dark_time_of(const Fabric& fabric, const ControllerTimings& timings) {
   Duration settle{};
   Duration blank{};
   for (const Element& element : fabric.elements) {
-    if (const auto* wss = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
-      settle = std::max(settle, wss->settle_max);
-    } else if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
-      settle = std::max(settle, ocs->settle_max);
-    } else if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
+    settle = std::max(settle, settle_time_of(element));
+    if (const auto* transmitter = std::get_if<Transmitter>(&element.kind)) {
       blank = std::max(blank, transmitter->blank_max);
     }
   }

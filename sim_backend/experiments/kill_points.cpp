@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/fabric/dark_time.hpp"
 #include "core/text/format_text.hpp"
 #include "sim_backend/experiments/swarm_fabric.hpp"
 #include "sim_backend/simulation.hpp"
@@ -26,9 +27,7 @@ constexpr Duration kSecondApply = seconds{2};
 Duration extra_of(const Fabric& fabric) {
   Duration slowest{};
   for (const Element& element : fabric.elements) {
-    if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind)) {
-      slowest = std::max(slowest, ocs->settle_max);
-    }
+    slowest = std::max(slowest, settle_time_of(element));
   }
   return slowest < milliseconds{500} ? Duration{} : slowest * 4;
 }

@@ -9,20 +9,20 @@
 #include "controller/control/timers.hpp"
 #include "controller/plan/grants.hpp"
 #include "core/messages/intake_limits.hpp"
+#include "core/fabric/dark_time.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
-/// Twice what the slowest switch that the plan moves promises: its driver gives up a little later.
+/// Twice what the slowest switch or gain stage that the plan moves promises: its driver gives up a little later.
 Duration move_time_of(const Fabric& fabric, const Plan& plan) {
   Duration longest{};
   for (const NodePlan& node : plan.nodes) {
     for (const DevicePlan& device : node.devices) {
-      const Element& element = fabric.element(fabric.device(device.device).elements[0]);
-      if (const auto* ocs = std::get_if<OpticalCircuitSwitch>(&element.kind); ocs && device.touched) {
-        longest = std::max(longest, 2 * ocs->settle_max);
+      if (device.touched) {
+        longest = std::max(longest, 2 * settle_time_of(fabric.element(fabric.device(device.device).elements[0])));
       }
     }
   }

@@ -71,6 +71,23 @@ TEST_CASE("a lab whose rings nobody has measured is lit after one command") {
   CHECK(fibres["checked"] == 8);
   CHECK(fibres["findings"].empty());
 
+  const auto lasers = lab.ask("device calibrate --lasers --wait");
+  CHECK(lasers["troubles"].empty());
+  CHECK(lasers["lasers"] == 8);
+  const auto calibrations = lab.ask("calibration list")["calibrations"];
+  REQUIRE(calibrations.size() == 12);
+  for (const auto& row : calibrations) {
+    for (const auto& channel : row["channels"]) {
+      CHECK(std::abs(channel["offset_db"].get<double>()) < 1.0);  // a photodiode's steps, and a ring's slope beside its top
+    }
+  }
+  const auto laser = std::ranges::find_if(calibrations, [](const auto& row) { return row["rings"].empty(); });
+  REQUIRE(laser != calibrations.end());
+  CHECK((*laser)["residual_ghz"].is_null());
+  const std::string name = (*laser)["name"];
+  CHECK_THAT(lab.run("calibration show " + name).output, Contains("beside its figures"));
+  CHECK(lab.ask("calibration diff " + name)["against"] == "the fabric's figures");
+
   REQUIRE(lab.run("job submit dlrm --nodes 4 --name late --wait").code == 0);
   CHECK(comes_to_light(lab));
   REQUIRE(lab.run("lab restart controller").code == 0);  // what was measured is kept
