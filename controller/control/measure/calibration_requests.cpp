@@ -168,8 +168,14 @@ Result<void> CalibrationRequests::check(const DeviceCalibration& bank) const {
   const Fabric& fabric = *facts_.fabric;
   const auto role = bank.device.value < fabric.devices.size() ? std::optional(fabric.device(bank.device).role) : std::nullopt;
   const bool is_laser = role == DeviceRole::transmitter;
-  if ((!is_laser && role != DeviceRole::filter) || !(is_laser ? bank.rings.empty() : bank.powers.empty())) {
+  if (!is_laser && role != DeviceRole::filter) {
     return fail(ErrorCode::invalid_argument, format_text("device {} is neither a bank of rings nor a laser", bank.device.value),
+                "loom device list");
+  }
+  if (is_laser ? !bank.rings.empty() : !bank.powers.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} is a {}", fabric.device(bank.device).name,
+                            is_laser ? "laser: it has no rings" : "bank of rings: it sends no light"),
                 "loom device list");
   }
   const Device& device = fabric.device(bank.device);

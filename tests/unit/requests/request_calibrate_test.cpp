@@ -167,6 +167,42 @@ TEST_CASE("a calibration is kept by version, drives the heaters from then on and
   CHECK_FALSE(bench.rows<DeviceReport>(Noun::devices, ring.bank.value)[0].calibration);
 }
 
+TEST_CASE("what was measured of lasers is kept by device and version and refused where it cannot be") {
+  RequestBench bench;
+  const Probe light = ring_of(bench, NodeId{3}).lights.front();
+  const DeviceId laser = *bench.fabric->device_of_element[light.transmitter.value];
+  const auto told = [&](Db offset) { return Calibrate{{}, false, {{light.transmitter, light.receiver, light.slot, offset}}}; };
+  REQUIRE(bench.ask(told(Db{-150})).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.ask(told(Db{-180})).outcome.ok());
+  bench.settle();
+  const auto rows = bench.rows<CalibrationReport>(Noun::calibrations);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[1].calibration.device == laser);
+  CHECK(rows[1].calibration.version == 2);
+  CHECK(rows[1].calibration.powers == std::vector{ChannelPower{light.slot, Db{-180}, light.receiver}});
+  CHECK(power_offset(*bench.fabric, bench.controller->intent(), light.transmitter, light.slot) == Db{-180});
+  CHECK_FALSE(bench.rows<DeviceReport>(Noun::devices, laser.value)[0].calibration);  // that is of rings
+
+  CHECK_THAT(refusal(bench, told(Db{-2'010})), Catch::Contains("no light is more than 20.00 dB beside"));
+  Calibrate wrong = told(Db{0});
+  wrong.powers[0].slot.n += 1;
+  CHECK_THAT(refusal(bench, wrong), Catch::Contains("beside its figures; it has"));
+  wrong = told(Db{0});
+  wrong.powers.push_back(wrong.powers[0]);
+  CHECK_THAT(refusal(bench, wrong), Catch::Contains("powers must ascend"));
+  wrong = told(Db{0});
+  wrong.powers[0].transmitter = light.receiver;
+  CHECK_THAT(refusal(bench, wrong), Catch::Contains("is no transmitter"));
+  wrong = told(Db{0});
+  wrong.banks = {{laser, 0, {}, {}, {}}};
+  CHECK_THAT(refusal(bench, wrong), Catch::Contains("devices must ascend and come once"));
+
+  REQUIRE(bench.ask(Calibrate{{{laser, 0, {}, {}, {}}}, false}).outcome.ok());
+  bench.settle();
+  CHECK(power_offset(*bench.fabric, bench.controller->intent(), light.transmitter, light.slot) == Db{0});
+}
+
 TEST_CASE("a calibration survives its controller") {
   RequestBench bench;
   const RingReport ring = ring_of(bench, NodeId{3});
@@ -184,7 +220,10 @@ TEST_CASE("a calibration of other rings, of another bank or of no bank is refuse
   CHECK_THAT(refusal(bench, Calibrate{}), Catch::Contains("ascend"));
   DeviceCalibration laser = found(ring);
   laser.device = bench.laser_of(NodeId{3});
-  CHECK_THAT(refusal(bench, Calibrate{{laser}, false}), Catch::Contains("is no bank of rings"));
+  CHECK_THAT(refusal(bench, Calibrate{{laser}, false}), Catch::Contains("is a laser: it has no rings"));
+  DeviceCalibration monitor = found(ring);
+  monitor.device = DeviceId{9'999};
+  CHECK_THAT(refusal(bench, Calibrate{{monitor}, false}), Catch::Contains("is neither a bank of rings nor a laser"));
   DeviceCalibration wide = found(ring);
   wide.rings[0].shift = {1, 2};
   CHECK_THAT(refusal(bench, Calibrate{{wide}, false}), Catch::Contains("is of a bank of 2 rings, this one has 1"));
