@@ -59,6 +59,7 @@ std::vector<HeldGain> GainDriver::held_by(const Setpoint& setpoint) const {
 
 void GainDriver::begin() {
   writes_ = 0;
+  written_for_ = Lack::nothing;
   is_read_ = false;
   answers_ = 0;
   has_complained_ = false;
@@ -107,13 +108,14 @@ GainState GainDriver::decide(Instant now) {
 
 /// Light is let through with the new gain, never with the old one.
 GainState GainDriver::next_write(Lack lack) {
-  if (writes_ > 0 && has_errors() && !has_complained_) {
+  if (lack == written_for_ && has_errors() && !has_complained_) {
     has_complained_ = true;
     return GainState::receive_errors;
   }
   if (++writes_ > kWrites) {
     return GainState::rest;
   }
+  written_for_ = lack;
   return lack == Lack::gain ? GainState::set_gain : GainState::turn;
 }
 
@@ -123,9 +125,11 @@ void GainDriver::conclude() {
     operation_.finish(!target_.empty() && this->lack() == Lack::nothing,
                       words_.is_broken ? DeviceHealth::failed : DeviceHealth::ready);
   } else {
-    give_up(lack == Lack::gain || lack == Lack::turn ? Trouble::unheeded
-            : lack == Lack::health                   ? Trouble::broken
-                                                     : Trouble::unsettled,
+    const bool is_unheeded = lack == Lack::gain || lack == Lack::turn;
+    give_up(is_unheeded && !complaint_.empty() ? Trouble::refusing
+            : is_unheeded                      ? Trouble::unheeded
+            : lack == Lack::health             ? Trouble::broken
+                                               : Trouble::unsettled,
             sentence_of(lack));
   }
 }

@@ -83,7 +83,8 @@ class GainDriver : public ReadBackDriver<GainProfile, GainState, HeldGain> {
   bool is_read_ = false;  ///< since the procedure began and since the last write
   bool has_complained_ = false;
   std::string complaint_;
-  unsigned writes_ = 0;  ///< of this fire, bounded
+  unsigned writes_ = 0;               ///< of this fire, bounded
+  Lack written_for_ = Lack::nothing;  ///< the last of them
   Instant patience_since_{};
 };
 

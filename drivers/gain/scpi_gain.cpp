@@ -50,10 +50,11 @@ ScpiGainDriver::ScpiGainDriver(ScpiGainProfile profile) : GainDriver(profile), d
       questions_.push_back(question);
     }
   };
-  ask(dialect_.gain_query, Question::gain);
-  ask(dialect_.on_query, Question::is_on);
+  // What a power cycle takes away comes last: a reading that it came between does not look whole.
   ask(dialect_.input_query, Question::input);
   ask(dialect_.output_query, Question::output);
+  ask(dialect_.gain_query, Question::gain);
+  ask(dialect_.on_query, Question::is_on);
 }
 
 std::string ScpiGainDriver::text() const {

@@ -192,6 +192,10 @@ void ScpiGainModel::power_up(Instant now) {
 
 /// False: it knows no such word, or cannot do that.
 bool ScpiGainModel::obey(Instant now, std::string_view command) {
+  if (is_refusing_) {
+    errors_.emplace_back("-200,\"Execution error; busy\"");
+    return false;
+  }
   if (const auto decibel = argument_of(command, dialect_.set_gain, "{db}")) {
     const auto number = scpi::read_number(*decibel);
     if (number && std::abs(*number) < 1e3 &&
@@ -276,9 +280,12 @@ ModelReply ScpiGainModel::respond(Instant now, const Transaction& transaction) {
   return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, options().device_time + moves};
 }
 
-/// Lines have no word for it.
-ModelReply ScpiGainModel::refuse(Instant, const Transaction& transaction) {
-  return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
+/// It answers, does nothing, and has it in its error queue.
+ModelReply ScpiGainModel::refuse(Instant now, const Transaction& transaction) {
+  is_refusing_ = true;
+  ModelReply reply = respond(now, transaction);
+  is_refusing_ = false;
+  return reply;
 }
 
 // --- registers -----------------------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ class ScpiGainModel final : public GainStageModel {
   GainDialect dialect_;
   std::string serial_;
   std::deque<std::string> errors_;
+  bool is_refusing_ = false;
 };
 
 class ModbusGainModel final : public GainStageModel {

@@ -54,7 +54,7 @@ TEST_CASE("an_amplifier_that_is_turned_off_passes_nothing_and_says_so") {
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(gain_of(rig) == kGainOff);
   CHECK(seen_by(rig).gain == kGainOff);
-  CHECK(lines_of(rig).back() == ":AMPL1:OUTP:POW?");
+  CHECK(lines_of(rig).back() == ":AMPL1:STAT?");
 }
 
 TEST_CASE("words_and_place_of_a_stage_are_its_profiles") {
@@ -133,7 +133,7 @@ TEST_CASE("why_a_device_did_not_do_as_told_is_asked_of_it") {
   };
   rig.fire(GainSetpoint{Db{-300}});
   CHECK(rig.driver->activity() == DriverActivity::failed);
-  CHECK(rig.driver->observe().trouble == Trouble::unheeded);
+  CHECK(rig.driver->observe().trouble == Trouble::refusing);
   CHECK_THAT(rig.driver->observe().fault, Catch::Contains("was set several times; it says -221 \"Settings conflict\""));
 }
 

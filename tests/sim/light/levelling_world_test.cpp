@@ -120,6 +120,7 @@ TEST_CASE("a gain that falls is told with the amplifiers name and ends when it i
   REQUIRE(bench.state() == JobState::lit);
   ScenarioFault dim;
   dim.device = bench.booster();
+  dim.at = bench.world->loop_now().time_since_epoch();
   dim.kind = DeviceFaultKind::dim;
   dim.loss = Db{500};
   dim.lasts = seconds{10};
@@ -138,6 +139,7 @@ TEST_CASE("an amplifier that loses its power is turned on again") {
   REQUIRE(bench.state() == JobState::lit);
   ScenarioFault reboot;
   reboot.device = bench.booster();
+  reboot.at = bench.world->loop_now().time_since_epoch();
   reboot.kind = DeviceFaultKind::reboot;
   reboot.lasts = std::chrono::milliseconds{200};
   bench.world->begin_fault(reboot);

@@ -71,6 +71,7 @@ inline const std::vector<Range> kRanges{
     {"RingResonance.drive_millivolts", 0, limits::kMillivolts},
     {"RingDrive.drive_millivolts", 0, limits::kMillivolts},
     {"RingLaw.channel_number", 0, limits::kRingsPerBank - 1},
+    {"TransmitterObservation.pre_fec_error_count", 0, limits::kErrorsPerPetabit},
     {"RingLaw.shift_khz_per_square_volt", -1'000'000'000'000, 1'000'000'000'000},
     {"RingLock.channel_number", 0, limits::kRingsPerBank - 1},
     {"RingLock.trim_mhz", -limits::kFrequencyMhz, limits::kFrequencyMhz},

@@ -380,9 +380,9 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return AdaptJob{job(random), random.coin()}; },
     [](Random& random) -> OperatorAsk { return ProbeLight{probes(random), drives(random)}; },
     [](Random& random) -> OperatorAsk {
-      return return Calibrate{calibrations(random), random.coin(), some<MeasuredPower>(random, [&] {
-                                return MeasuredPower{element(random), element(random), slot(random), loss(random)};
-                              })};
+      return Calibrate{calibrations(random), random.coin(), some<MeasuredPower>(random, [&] {
+                         return MeasuredPower{element(random), element(random), slot(random), loss(random)};
+                       })};
     },
 };
 static_assert(std::size(kAsks) == std::variant_size_v<OperatorAsk>);
