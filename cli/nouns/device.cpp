@@ -118,6 +118,7 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
     return give_up(number.error());
   }
   DeviceRequest ask{DeviceId{static_cast<std::uint32_t>(*number)}, {}, globals.dry_run};
+  std::string unusable;
   if (order.clear && !order.words.empty()) {
     return give_up({ErrorCode::invalid_argument, "--clear and key=value exclude each other", "loom device set --help"});
   }
@@ -136,13 +137,21 @@ int set_device(const Globals& globals, const DeviceOptions& order) {
     }
     ask.setpoint = std::move(setpoint->setpoint);
     ask.heaters = std::move(setpoint->heaters);
+    unusable = devices.front().unusable;
   }
   const auto reply = connection->ask(std::move(ask));
   if (!reply) {
     return give_up(reply.error());
   }
-  return conclude(globals, *connection, *reply, order.wait,
-                  format_text("device {}{}", order.device, order.clear ? " is the plan's again" : " is set by hand"));
+  const int result =
+      conclude(globals, *connection, *reply, order.wait,
+               format_text("device {}{}", order.device, order.clear ? " is the plan's again" : " is set by hand"));
+  if (result == kDone && order.wait && !unusable.empty() && !globals.dry_run) {
+    return give_up({ErrorCode::refused,
+                    format_text("device {} is set once it follows orders again: {}", order.device, unusable),
+                    format_text("loom device reset {}", order.device)});
+  }
+  return result;
 }
 
 int reset_device(const Globals& globals, const DeviceOptions& order) {
@@ -185,7 +194,7 @@ void add_device(CLI::App& app, CommandLine& line) {
   set->add_option("KEY=VALUE", options.words,
                   "By role: transmitter: frequency=193.1THz power=-1dBm emit=on; filter: ring.K=193.05THz volts.K=2.5V; "
                   "wavelength_switch: "
-                  "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT; gain_stage: gain=-3dB");
+                  "route=N/M:IN-OUT; circuit_switch: connect=IN-OUT; gain_stage: gain=-3dB, or off");
   set->add_flag("--clear", options.clear, "The plan decides again");
   add_change_flags(*set, line, options.wait);
   line.when(*set, set_device, options);

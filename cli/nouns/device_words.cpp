@@ -162,8 +162,9 @@ Result<Setpoint> set_gain(const DeviceReport& device, const std::vector<Word>& w
     if (!centi || *centi > kMost || *centi < -kMost) {
       return refuse(
           device,
-          format_text("'{}={}' is not gain=DB, as in gain=12dB of an amplifier, gain=-3dB of an attenuator, or gain=off",
-                      word.key, word.value));
+          format_text(
+              "'{}={}' is not gain=DB to 0.01 dB, as in gain=12dB of an amplifier, gain=-3dB of an attenuator, or gain=off",
+              word.key, word.value));
     }
     stage.gain = Db{static_cast<std::int32_t>(*centi)};
   }
@@ -191,6 +192,9 @@ Result<HandSetting> setpoint_of(const DeviceReport& device, const std::vector<st
   if (split.empty()) {
     return refuse(device, "nothing to set: give key=value, or --clear");
   }
+  if (device.role == DeviceRole::gain_stage) {
+    return by_itself(set_gain(device, split));  // its setpoint is one number: nothing of it stays as it is desired
+  }
   if (!device.desired) {
     return fail(ErrorCode::busy,
                 device.name + ": no revision has been confirmed yet, so nobody knows what it is to change from", "loom status");
@@ -200,9 +204,6 @@ Result<HandSetting> setpoint_of(const DeviceReport& device, const std::vector<st
   }
   if (const auto* heater = std::get_if<FilterSetpoint>(&*device.desired)) {
     return set_heater(device, *heater, split);
-  }
-  if (std::holds_alternative<GainSetpoint>(*device.desired)) {
-    return by_itself(set_gain(device, split));
   }
   return by_itself(std::holds_alternative<WavelengthSwitchSetpoint>(*device.desired) ? set_wss(device, split)
                                                                                      : set_ocs(device, split));

@@ -12,7 +12,7 @@
 #include "controller/plan/by_hand.hpp"
 #include "controller/plan/compare_light.hpp"
 #include "controller/plan/light/light_scope.hpp"
-#include "controller/plan/lower.hpp"
+#include "controller/plan/lower/lower.hpp"
 #include "controller/plan/reconcile/adoption.hpp"
 #include "controller/plan/unusable.hpp"
 #include "controller/plan/verify/verify.hpp"

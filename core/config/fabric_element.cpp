@@ -85,8 +85,8 @@ constexpr Range<Db> kGain{Db{0}, Db{5'000}};
 Amplifier read_amplifier(YamlMap& map) {
   Amplifier amplifier;
   amplifier.gain = map.ratio("gain", kGain, Rule::required);
-  amplifier.gain_min = map.ratio("gain_min", kGain, amplifier.gain);
-  amplifier.gain_max = map.ratio("gain_max", kGain, amplifier.gain);
+  amplifier.gain_min = map.ratio("gain_min", kGain, {amplifier.gain, "gain"});
+  amplifier.gain_max = map.ratio("gain_max", kGain, {amplifier.gain, "gain"});
   amplifier.settle_max = map.duration("settle_max", kDeviceTime, amplifier.settle_max);
   if (amplifier.gain < *amplifier.gain_min || amplifier.gain > *amplifier.gain_max) {
     map.error("gain", format_text("gain: found {}; expected one from gain_min = {} to gain_max = {}",

@@ -7,18 +7,21 @@ namespace {
 
 bool is_within(Db error, Db tolerance) { return error <= tolerance && -error <= tolerance; }
 
+Dbm expected(const Element& element, Dbm input, Db gain) { return input + gain - element.insertion_loss; }
+
 }  // namespace
+
+bool is_seen(const Element& element, const GainObservation& seen, Db wanted) {
+  const Dbm weakest = std::holds_alternative<Amplifier>(element.kind) ? kWeakestAmplified : kWeakestJudged;
+  return seen.input && seen.output && *seen.input >= weakest && expected(element, *seen.input, wanted) >= kWeakestJudged;
+}
 
 Db gain_error(const Element& element, const GainObservation& seen, Db wanted) {
   const Db said = seen.gain - wanted;
-  if (!is_within(said, kGainTolerance) || !seen.input || !seen.output) {
+  if (!is_within(said, kGainTolerance) || !is_seen(element, seen, wanted)) {
     return said;
   }
-  const Dbm expected = *seen.input + wanted - element.insertion_loss;
-  if (*seen.input < kWeakestJudged || expected < kWeakestJudged) {
-    return said;
-  }
-  const Db shown = *seen.output - expected;
+  const Db shown = *seen.output - expected(element, *seen.input, wanted);
   return is_within(shown, kShownGainTolerance) ? said : shown;
 }
 

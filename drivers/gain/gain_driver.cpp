@@ -11,7 +11,8 @@
 namespace loom {
 namespace {
 
-constexpr unsigned kWrites = 6;  ///< of gain and of being on, a fire: three times each
+constexpr unsigned kWrites = 6;       ///< of gain and of being on, a fire: three times each
+constexpr unsigned kComplaints = 32;  ///< read of a queue, which holds what others brought about as well [K]
 
 constexpr ProcedureRow<GainState> kTable[] = {
     // state                exchange         then               uncertain
@@ -62,7 +63,7 @@ void GainDriver::begin() {
   written_for_ = Lack::nothing;
   is_read_ = false;
   answers_ = 0;
-  has_complained_ = false;
+  has_complained_ = true;
   complaint_.clear();
 }
 
@@ -109,13 +110,14 @@ GainState GainDriver::decide(Instant now) {
 /// Light is let through with the new gain, never with the old one.
 GainState GainDriver::next_write(Lack lack) {
   if (lack == written_for_ && has_errors() && !has_complained_) {
-    has_complained_ = true;
     return GainState::receive_errors;
   }
   if (++writes_ > kWrites) {
     return GainState::rest;
   }
   written_for_ = lack;
+  has_complained_ = false;
+  complaints_ = 0;
   return lack == Lack::gain ? GainState::set_gain : GainState::turn;
 }
 
@@ -145,8 +147,15 @@ void GainDriver::take_answer(Instant now, const GainWords& words) {
   reading = {told_gain(), !words_.is_moving, words_.input, words_.output};
   Observation& observation = operation_.observation();
   observation.read_at = now;
-  const bool is_seen = words_.input && words_.output && *words_.input >= kWeakestJudged && *words_.output >= kWeakestJudged;
-  observation.proof = is_seen ? Proof::device : Proof::assumed;
+  observation.proof = is_seen(profile_.element, reading, reading.gain) ? Proof::device : Proof::assumed;
+}
+
+/// A queue of errors is read until it is empty: what is left in it would explain the next failure wrongly.
+void GainDriver::take_complaint(std::string complaint) {
+  has_complained_ = complaint.empty() || ++complaints_ >= kComplaints;
+  if (!complaint.empty()) {
+    complaint_ = std::move(complaint);
+  }
 }
 
 /// Even where the answer of a write is lost it may have been obeyed; a reading begins anew.

@@ -58,7 +58,8 @@ class GainDriver : public ReadBackDriver<GainProfile, GainState, HeldGain> {
   /// An answer of the reading that is under way; `words` after the last.
   void take_answer(Instant now, const GainWords& words);
   void take_write() { is_read_ = false; }
-  void take_complaint(std::string complaint) { complaint_ = std::move(complaint); }
+  /// One of what it has to say of the last write; empty: that was all.
+  void take_complaint(std::string complaint);
   /// The magnitude to set: of off, the weakest that it can.
   Db wanted_magnitude() const;
   bool wants_on() const { return target_.front().gain != kGainOff; }
@@ -80,9 +81,10 @@ class GainDriver : public ReadBackDriver<GainProfile, GainState, HeldGain> {
 
   GainWords words_;
   std::size_t answers_ = 0;
-  bool is_read_ = false;  ///< since the procedure began and since the last write
-  bool has_complained_ = false;
-  std::string complaint_;
+  bool is_read_ = false;              ///< since the procedure began and since the last write
+  unsigned complaints_ = 0;           ///< that it was asked for since the last write, bounded
+  bool has_complained_ = true;        ///< it has nothing more to say of the last write
+  std::string complaint_;             ///< the newest
   unsigned writes_ = 0;               ///< of this fire, bounded
   Lack written_for_ = Lack::nothing;  ///< the last of them
   Instant patience_since_{};

@@ -122,8 +122,9 @@ Answer ScpiGainDriver::absorb(Instant now, const BusReply& reply) {
     }
     case GainState::receive_errors: {
       const auto errors = scpi::read_errors(*text);
-      if (errors && !errors->empty()) {
-        take_complaint(format_text("{} {}", errors->front().number, clipped(errors->front().text, kShown)));
+      if (errors) {
+        take_complaint(errors->empty() ? std::string{}
+                                       : format_text("{} {}", errors->back().number, clipped(errors->back().text, kShown)));
       }
       return errors ? Answer::understood : Answer::none;
     }

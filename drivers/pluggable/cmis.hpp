@@ -107,7 +107,6 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   void absorb_remembered(const std::vector<std::uint8_t>& bytes);
   void absorb_write();
   void tell(Instant now);
-  void tell_signal();
 
   struct Write {
     std::uint32_t offset;

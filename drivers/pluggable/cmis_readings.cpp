@@ -63,6 +63,15 @@ std::uint16_t word_in(const std::vector<std::uint8_t>& bytes, unsigned number) {
 
 std::string limit_text(Duration limit) { return limit == kForever ? "50 minutes or more" : describe(limit); }
 
+/// What its receiver makes of what comes to it.
+void tell_signal(TransmitterObservation& reading, cmis::Bytes observables, cmis::Bytes samples, unsigned lane) {
+  const auto osnr = cmis::sample_of(observables, samples, cmis::kOsnr, lane);
+  const auto errors = cmis::sample_of(observables, samples, cmis::kPreFecBer, lane);
+  const double ratio = errors ? std::min(cmis::float16_of(*errors), 1.0) : 0;
+  reading.osnr = osnr ? std::optional(Db{std::min<std::int32_t>(*osnr, 1'000) * 10}) : std::nullopt;
+  reading.pre_fec_errors = errors ? std::optional(static_cast<std::int64_t>(ratio * 1e15)) : std::nullopt;
+}
+
 }  // namespace
 
 std::uint8_t CmisDriver::control(unsigned byte) const {
@@ -175,7 +184,8 @@ void CmisDriver::absorb_block(Instant now, const std::vector<std::uint8_t>& byte
   if (asked_ == CmisBlock::tuning || asked_ == CmisBlock::status) {
     tell(now);
   } else if (asked_ == CmisBlock::samples) {
-    tell_signal();
+    tell_signal(operation_.reading<TransmitterObservation>(), blocks_[CmisBlock::observables], blocks_[CmisBlock::samples],
+                profile_.lane);
   }
 }
 
@@ -272,19 +282,6 @@ void CmisDriver::tell(Instant now) {
     reading.status_fatal =
         static_cast<std::uint16_t>((has_failed ? 0x100U : 0U) | (lower_.state == ModuleState::fault ? lower_.fault_cause : 0U));
   }
-}
-
-/// What its receiver makes of what comes to it.
-void CmisDriver::tell_signal() {
-  auto& reading = operation_.reading<TransmitterObservation>();
-  const auto sample = [this](std::uint8_t type) {
-    return cmis::sample_of(blocks_[CmisBlock::observables], blocks_[CmisBlock::samples], type, profile_.lane);
-  };
-  const auto osnr = sample(cmis::kOsnr);
-  const auto errors = sample(cmis::kPreFecBer);
-  const double ratio = errors ? std::min(cmis::float16_of(*errors), 1.0) : 0;
-  reading.osnr = osnr ? std::optional(Db{std::min<std::int32_t>(*osnr, 1'000) * 10}) : std::nullopt;
-  reading.pre_fec_errors = errors ? std::optional(static_cast<std::int64_t>(ratio * 1e15)) : std::nullopt;
 }
 
 bool CmisDriver::tells_light() const { return advertised_ && advertised_->tells_tx_power; }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "controller/plan/reconcile/reconcile.hpp"
+#include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
 
@@ -118,6 +119,21 @@ std::string describe_connects(const std::vector<CrossConnect>& wanted, const Cir
   return text;
 }
 
+std::string describe_stage(const Element& element, const GainSetpoint& wanted, const GainObservation& seen) {
+  const auto text = [](Db gain) { return gain == kGainOff ? std::string("off") : to_string(gain); };
+  std::string said = format_text("desired {}, observed {}", text(wanted.gain), text(seen.gain));
+  if (seen.input && seen.output) {
+    said += format_text(" with {} before it and {} behind it", to_string(*seen.input), to_string(*seen.output));
+  }
+  if (wanted.gain == kGainOff || seen.gain == kGainOff) {
+    return said;
+  }
+  const Db error = gain_error(element, seen, wanted.gain);
+  const bool is_by_light = error != seen.gain - wanted.gain;
+  return said +
+         format_text(", off by {}, limit {}", to_string(error), to_string(is_by_light ? kShownGainTolerance : kGainTolerance));
+}
+
 std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const Observation& seen, Drift drift,
                              const ReconcileLimits& limits) {
   const Setpoint& wanted = plan.timeline.front().setpoint;
@@ -136,6 +152,9 @@ std::string describe_reading(const Fabric& fabric, const DevicePlan& plan, const
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&seen.reading);
       ocs && std::holds_alternative<CircuitSwitchSetpoint>(wanted)) {
     return describe_connects(std::get<CircuitSwitchSetpoint>(wanted).connects, *ocs);
+  }
+  if (const auto* stage = std::get_if<GainObservation>(&seen.reading); stage && std::holds_alternative<GainSetpoint>(wanted)) {
+    return describe_stage(fabric.element(fabric.device(plan.device).elements.front()), std::get<GainSetpoint>(wanted), *stage);
   }
   return "no reading of its kind";
 }

@@ -65,6 +65,18 @@ std::string conflict(const Line& line, const Bus& bus, const Bus& other, const L
 constexpr std::uint32_t kLowestI2cAddress = 0x03;
 constexpr std::uint32_t kHighestI2cAddress = 0x77;
 
+/// Its place in a mainframe, whose slots share one line; 0: its model's usual one, or it is no module of a mainframe.
+std::uint32_t slot_of(const Device& device) {
+  const auto slot = std::ranges::find(device.profile, "slot", &DeviceSetting::key);
+  const auto* number = slot == device.profile.end() ? nullptr : std::get_if<std::int64_t>(&slot->value);
+  return number == nullptr ? 0 : static_cast<std::uint32_t>(*number);
+}
+
+/// Only gain stages have slots, so whatever else is on such a line is alone there.
+bool may_share(const Device& a, const Device& b) {
+  return a.role == DeviceRole::gain_stage && b.role == DeviceRole::gain_stage && slot_of(a) != slot_of(b);
+}
+
 std::string i2c_fault(const Device& device, const Bus& bus) {
   if (device.bus_address >= kLowestI2cAddress && device.bus_address <= kHighestI2cAddress) {
     return {};
@@ -90,6 +102,7 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
     }
   }
   std::map<std::pair<std::string, std::uint32_t>, const Device*> device_at;
+  std::map<std::string, std::vector<const Device*>> unaddressed_at;
   for (const Device& device : fabric.devices) {
     if (device.bus.value >= fabric.buses.size()) {
       continue;
@@ -103,15 +116,24 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
       faults.push_back({bus.id, device.id, std::move(fault)});
       continue;
     }
-    const std::uint32_t address = line->has_addresses() ? device.bus_address : 0;
-    const auto [at, is_new] = device_at.emplace(std::pair{line->place, address}, &device);
+    if (!line->has_addresses()) {
+      std::vector<const Device*>& others = unaddressed_at[line->place];
+      const auto other = std::ranges::find_if(others, [&](const Device* each) { return !may_share(device, *each); });
+      if (other != others.end()) {
+        faults.push_back({bus.id, device.id,
+                          format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it{}",
+                                      device.name, bus.endpoint, (*other)->name,
+                                      device.role == DeviceRole::gain_stage ? ", or gain stages of different slots" : "")});
+      }
+      others.push_back(&device);
+      continue;
+    }
+    const auto [at, is_new] = device_at.emplace(std::pair{line->place, device.bus_address}, &device);
     if (!is_new) {
-      faults.push_back({bus.id, device.id,
-                        line->has_addresses()
-                            ? format_text("'{}' has bus_address {} at {}, as '{}' has; expected {} {} for each", device.name,
-                                          address, bus.endpoint, at->second->name, line->is_i2c() ? "an" : "a", line->address())
-                            : format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
-                                          device.name, bus.endpoint, at->second->name)});
+      faults.push_back(
+          {bus.id, device.id,
+           format_text("'{}' has bus_address {} at {}, as '{}' has; expected {} {} for each", device.name, device.bus_address,
+                       bus.endpoint, at->second->name, line->is_i2c() ? "an" : "a", line->address())});
     }
   }
   return faults;

@@ -39,21 +39,24 @@ class Default {
  public:
   Default(T value) : value_(std::move(value)) {}  // NOLINT: meant to be implicit
   Default(Rule) {}                                // NOLINT: meant to be implicit
+  /// `said`: what its description calls the value, such as the key that it is taken from.
+  Default(T value, std::string said) : value_(std::move(value)), said_(std::move(said)) {}
   bool required() const { return !value_.has_value(); }
   /// As a file would have it; empty where it is required.
   template <class Print>
   std::string text(Print print) const {
-    return value_ ? std::string(print(*value_)) : std::string();
+    return said_.empty() && value_ ? std::string(print(*value_)) : said_;
   }
   T value_or(T other) const { return value_.value_or(std::move(other)); }
   /// The same default as an integer of the quantity's finest unit.
   template <class Count>
   Default<std::int64_t> in_finest(Count count) const {
-    return value_ ? Default<std::int64_t>(std::invoke(count, *value_)) : Default<std::int64_t>(Rule::required);
+    return value_ ? Default<std::int64_t>(std::invoke(count, *value_), said_) : Default<std::int64_t>(Rule::required);
   }
 
  private:
   std::optional<T> value_;
+  std::string said_;
 };
 
 class YamlMap {

@@ -137,6 +137,45 @@ TEST_CASE("why_a_device_did_not_do_as_told_is_asked_of_it") {
   CHECK_THAT(rig.driver->observe().fault, Catch::Contains("was set several times; it says -221 \"Settings conflict\""));
 }
 
+TEST_CASE("a_queue_of_errors_is_read_until_it_is_empty_and_its_newest_is_told") {
+  Rig rig = stage_rig("scpi_voa");
+  std::vector<std::string> queue{"-240,\"Hardware error\""};  // somebody else's, of long ago
+  rig.wire = [&](const Transaction& each) -> std::optional<BusReply> {
+    const auto& bytes = std::get<Frame>(each.order).request;
+    const std::string line(bytes.begin(), bytes.end());
+    const auto answer = [](std::string_view text) { return BusReply{BusStatus::ok, 0, {}, {text.begin(), text.end()}}; };
+    if (line.starts_with(":INP1:ATT 3")) {
+      queue.emplace_back("-222,\"Data out of range\"");
+      return answer("1\n");
+    }
+    if (line.starts_with(":SYST:ERR?")) {
+      const std::string first = queue.empty() ? "0,\"No error\"" : queue.front();
+      queue.erase(queue.begin(), queue.begin() + (queue.empty() ? 0 : 1));
+      return answer(first + "\n");
+    }
+    return std::nullopt;
+  };
+  rig.fire(GainSetpoint{Db{-300}});
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+  CHECK_THAT(rig.driver->observe().fault, Catch::Contains("it says -222 \"Data out of range\""));
+  CHECK(queue.empty());
+}
+
+TEST_CASE("a_queue_that_never_ends_is_left_after_a_while") {
+  Rig rig = stage_rig("scpi_voa");
+  rig.wire = [](const Transaction& each) -> std::optional<BusReply> {
+    const auto& bytes = std::get<Frame>(each.order).request;
+    const std::string line(bytes.begin(), bytes.end());
+    const std::string answer = line.starts_with(":SYST:ERR?") ? "-350,\"Queue overflow\"\n" : "1\n";
+    return line.starts_with(":INP1:ATT 3") || line.starts_with(":SYST:ERR?")
+               ? std::optional(BusReply{BusStatus::ok, 0, {}, {answer.begin(), answer.end()}})
+               : std::nullopt;
+  };
+  rig.fire(GainSetpoint{Db{-300}});
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+  CHECK(rig.driver->observe().trouble == Trouble::refusing);
+}
+
 TEST_CASE("what_a_stage_measures_of_its_light_has_the_last_word") {
   Rig rig = stage_rig("modbus_edfa");
   shine(rig, Dbm{-1'500});
@@ -165,6 +204,19 @@ TEST_CASE("light_too_weak_to_judge_by_proves_nothing") {
   rig.fire(GainSetpoint{Db{-2'500}});  // leaves -45 dBm, and half a decibel
   CHECK(rig.driver->activity() == DriverActivity::settled);
   CHECK(rig.driver->observe().proof == Proof::assumed);
+}
+
+TEST_CASE("an_amplifiers_own_noise_beside_weak_light_is_no_fault_of_its_gain") {
+  Element edfa;
+  edfa.kind = Amplifier{};
+  const GainObservation weak{Db{2'500}, true, Dbm{-2'001}, Dbm{720}};  // 2.2 dB of noise
+  const GainObservation strong{Db{2'500}, true, Dbm{-2'000}, Dbm{720}};
+  CHECK(gain_error(edfa, weak, Db{2'500}) == Db{0});
+  CHECK(gain_error(edfa, strong, Db{2'500}) == Db{220});
+  Element voa;
+  voa.kind = Attenuator{};
+  CHECK(gain_error(voa, {Db{-500}, true, Dbm{-2'500}, Dbm{-2'800}}, Db{-500}) == Db{200});
+  CHECK(gain_error(voa, {Db{-500}, true, Dbm{-2'501}, Dbm{-2'801}}, Db{-500}) == Db{0});  // -30.01 dBm behind it
 }
 
 TEST_CASE("a_stage_that_lost_its_power_is_off") {

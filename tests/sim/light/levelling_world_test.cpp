@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <optional>
 
 #include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/simulation.hpp"
@@ -20,7 +21,7 @@ struct Bench {
   Scenario scenario;
   std::unique_ptr<World> world;
 
-  explicit Bench(const std::function<void(Fabric&)>& change = {}) {
+  explicit Bench(const std::function<void(Fabric&)>& change = {}, std::optional<DeviceFaultKind> of_boosters = {}) {
     scenario = drift_scenario();
     Fabric fabric = *scenario.fabric;
     test::drive_boosters(fabric);
@@ -33,6 +34,14 @@ struct Bench {
     INFO((faults.empty() ? "" : faults.front()));
     REQUIRE(faults.empty());
     scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
+    for (const Device& device : scenario.fabric->devices) {
+      if (of_boosters && device.role == DeviceRole::gain_stage) {
+        ScenarioFault fault;
+        fault.device = device.id;
+        fault.kind = *of_boosters;
+        scenario.device_faults.push_back(fault);
+      }
+    }
     auto jobs = script_of(scenario);
     REQUIRE(jobs);
     world = std::make_unique<World>(scenario, std::move(*jobs), WorldOptions{});
@@ -146,4 +155,13 @@ TEST_CASE("an amplifier that loses its power is turned on again") {
   bench.run(seconds{20});
   bench.check_lit();
   CHECK(bench.alarms().empty());
+}
+
+TEST_CASE("a job whose light passes amplifiers that never obeyed is left out and says which") {
+  Bench bench({}, DeviceFaultKind::silence);
+  bench.run(seconds{40});
+  CHECK(bench.state() != JobState::lit);
+  CHECK_THAT(bench.reason(), Catch::Contains("booster-"));
+  CHECK(bench.world->light().reached().empty());
+  CHECK(bench.world->checker().violations().empty());
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "controller/architectures/registry.hpp"
+#include "core/config/endpoints/bus_lines.hpp"
 #include "core/config/scenario/scenario_file.hpp"
 
 namespace loom {
@@ -337,6 +338,29 @@ TEST_CASE("an_inventory_gives_an_adapter_one_bus_and_each_module_an_address_of_i
              Catch::Contains("is the line of bus '") && Catch::Contains("expected one bus for all devices of an I2C adapter"));
   CHECK_THAT(inventory("  bus-laser-0: i2c:///dev/i2c-11\n  bus-heater-0: serial:///dev/i2c-11\n", ", bus_address: 80", ""),
              Catch::Contains("a line speaks one protocol, expected "));
+}
+
+TEST_CASE("slots_of_one_mainframe_are_devices_of_one_line") {
+  Fabric fabric;
+  fabric.buses = {{BusId{0}, "mainframe", NodeId{0}, "tcp://10.0.0.1:5025"}};
+  for (const std::uint32_t id : {0U, 1U, 2U}) {
+    Device device;
+    device.id = DeviceId{id};
+    device.name = "voa-" + std::to_string(id);
+    device.role = DeviceRole::gain_stage;
+    device.profile = {{"slot", std::int64_t{id + 1}}};
+    fabric.devices.push_back(std::move(device));
+  }
+  CHECK(check_lines(fabric).empty());
+  fabric.devices[2].profile = fabric.devices[1].profile;
+  auto faults = check_lines(fabric);
+  REQUIRE(faults.size() == 1);
+  CHECK(
+      faults[0].message ==
+      "'voa-2' is at tcp://10.0.0.1:5025, as 'voa-1' is; the line has no addresses, expected one device on it, or gain stages "
+      "of different slots");
+  fabric.devices[2].role = DeviceRole::circuit_switch;
+  CHECK(check_lines(fabric).size() == 1);
 }
 
 /// Two ways to write one address are one line.

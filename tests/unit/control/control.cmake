@@ -13,7 +13,7 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_ends_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_reach_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../plan/verify_journal_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/verify_journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/answer_times_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_stages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/jobs_test.cpp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levelling by hand-made numbers, and on random fabrics, judged by sums of its own; and that verify sees what was levelled.
-#include "controller/plan/level.hpp"
+#include "controller/plan/lower/level.hpp"
 
 #include <random>
 
@@ -117,6 +117,47 @@ TEST_CASE("what_light_that_stays_lit_passes_remains_as_it_is") {
   CHECK(levelled.gain(levels, "voa-0") == Db{-150});
   REQUIRE(levels.routes.size() == 1);
   CHECK(levels.routes[0].route == WssRoute{wavelength(0), 0, 0, Db{70}});
+}
+
+TEST_CASE("what_follows_no_order_keeps_its_gain_and_others_make_up_for_it") {
+  VerifyBench all = bench();
+  all.kind<Receiver>("rx-0") = {Dbm{200}, Dbm{900}};  // wants 3 dBm at least, gets -1
+  Levelled levelled(all);
+  levelled.gains[all.element_id("edfa").value] = Db{1'000};
+  Leveller leveller(all.fabric, levelled.base, levelled.gains);
+  leveller.freeze(all.element_id("edfa"));
+  const auto path = levelled.finder.route_light(levelled.circuit(0));
+  REQUIRE(path);
+  leveller.add(*path, levelled.circuit(0).slot, Dbm{0}, false);
+  CHECK(levelled.gain(leveller.solve(), "edfa") == Db{1'000});  // nothing else has any to give
+}
+
+TEST_CASE("what_somebody_set_by_hand_stays_and_others_make_up_for_it") {
+  const VerifyBench all = bench();  // -1 dBm come, and -20 are enough
+  VerifyBench narrow = all;
+  narrow.kind<Receiver>("rx-0") = {Dbm{-300}, Dbm{900}};
+  Levelled levelled(narrow);
+  Leveller leveller(narrow.fabric, levelled.base, levelled.gains);
+  leveller.hold(narrow.element_id("voa-0"), Db{-500});
+  const auto path = levelled.finder.route_light(levelled.circuit(0));
+  REQUIRE(path);
+  leveller.add(*path, levelled.circuit(0).slot, Dbm{0}, false);
+  const Levels levels = leveller.solve();
+  CHECK(levelled.gain(levels, "voa-0") == Db{-500});
+  CHECK(levelled.gain(levels, "edfa") == Db{1'400});  // -6 dBm would come, a decibel above -3 is wanted
+}
+
+TEST_CASE("no_way_leads_through_a_stage_that_is_off_and_follows_no_order") {
+  const VerifyBench all = bench();
+  const Positions untold(all.fabric);
+  PathFinder frozen(all.fabric, untold, {all.element_id("voa-0")});
+  const Levelled levelled(all);
+  CHECK_FALSE(frozen.route_light(levelled.circuit(0)));
+  CHECK(frozen.route_light(levelled.circuit(1)));  // beside it
+  Positions told(all.fabric);
+  told.off[all.element_id("voa-0").value] = false;
+  PathFinder open(all.fabric, told, {all.element_id("voa-0")});
+  CHECK(open.route_light(levelled.circuit(0)));
 }
 
 /// Of a path, by the fabric and the levels: sums that the leveller did not make.

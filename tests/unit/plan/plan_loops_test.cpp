@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/architectures/sip_ring/fabric.hpp"
-#include "controller/plan/lower.hpp"
+#include "controller/plan/lower/lower.hpp"
 #include "controller/plan/verify/verify.hpp"
 
 namespace {

@@ -306,13 +306,34 @@ TEST_CASE("reconcile: the sentence about a WSS names the first row on each side"
         "output 1 (read 1000 ms ago)");
 }
 
+TEST_CASE("reconcile: a stage whose light contradicts what it says is told with both and the limit") {
+  VerifyBench bench = chain_of_two();
+  bench.add("edfa", 1, 1, Amplifier{Db{1'200}});
+  bench.device("edfa", DeviceRole::gain_stage, 3, {"edfa"});
+  bench.fabric.buses.clear();
+  bench.finish("chain");
+  Seen seen(bench, "edfa");
+  seen.plan.timeline.front().setpoint = GainSetpoint{Db{1'200}};
+  const auto said = [&](const GainObservation& stage) { return seen.evidence(stage); };
+  CHECK(
+      said({Db{1'200}, true, Dbm{-1'000}, Dbm{-100}}) ==
+      "edfa (device 6, node 3) is dim: desired 12.00 dB, observed 12.00 dB with -10.00 dBm before it and -1.00 dBm behind it, "
+      "off by -3.00 dB, limit 1.50 dB (read 1000 ms ago)");
+  CHECK(said({Db{1'131}, true}).find("desired 12.00 dB, observed 11.31 dB, off by -0.69 dB, limit 0.30 dB") !=
+        std::string::npos);
+  CHECK(said({kGainOff, true}).find("desired 12.00 dB, observed off (") != std::string::npos);
+}
+
 TEST_CASE("reconcile: a reading of another kind of device is none") {
   VerifyBench bench = chain_of_two();
   bench.add("ocs", 2, 2, OpticalCircuitSwitch{milliseconds{30}});
   bench.device("ocs", DeviceRole::circuit_switch, 3, {"ocs"});
+  bench.add("voa", 1, 1, Attenuator{});
+  bench.device("voa", DeviceRole::gain_stage, 3, {"voa"});
   bench.fabric.buses.clear();
   bench.finish("chain");
   const std::vector<std::pair<std::string, Reading>> readings{{"laser-0", kDark},
+                                                              {"voa", GainObservation{Db{0}, true}},
                                                               {"bank", FilterObservation{{0, 0, 0, 0}}},
                                                               {"wss", WavelengthSwitchObservation{{}, true}},
                                                               {"ocs", CircuitSwitchObservation{{}, true}}};

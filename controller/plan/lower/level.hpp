@@ -36,6 +36,10 @@ class Leveller {
   Leveller(const Fabric& fabric, const Positions& base, const std::vector<std::optional<Db>>& gains);
   /// Has this fabric anything that could be set so?
   static bool can_level(const Fabric& fabric);
+  /// Its device follows no order: what it has by the base it keeps. Before any light is added.
+  void freeze(ElementId element) { is_frozen_[element.value] = true; }
+  /// Somebody set this stage by hand, and it stays so. Before any light is added.
+  void hold(ElementId element, Db gain) { by_hand_[element.value] = gain; }
   /// `stays`: it is lit and goes on without a break.
   void add(const Path& path, FrequencySlot slot, Dbm launch, bool stays);
   Levels solve();
@@ -62,7 +66,7 @@ class Leveller {
   };
 
   std::optional<std::size_t> point_at(const Hop& hop, FrequencySlot slot);
-  Db usual_at(const Hop& hop, FrequencySlot slot, bool stays) const;
+  Db held_at(const Hop& hop, FrequencySlot slot) const;
   void turn(Point& point, Db by);
   void weaken(const Beam& beam);
   void strengthen(const Beam& beam);
@@ -72,6 +76,8 @@ class Leveller {
   const std::vector<std::optional<Db>>& base_gains_;
   std::vector<Point> points_;
   std::vector<Beam> beams_;
+  std::vector<bool> is_frozen_;                              ///< by element
+  std::vector<std::optional<Db>> by_hand_;                   ///< by element
   std::vector<std::optional<std::size_t>> stage_;            ///< by element: its point
   std::unordered_map<std::uint64_t, std::size_t> route_at_;  ///< by WSS, slot and input: its point; looked up only
 };

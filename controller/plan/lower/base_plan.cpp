@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One walk over a plan.
-#include "controller/plan/base_plan.hpp"
+#include "controller/plan/lower/base_plan.hpp"
 
 namespace loom {
 
@@ -28,7 +28,10 @@ BasePlan::BasePlan(const Fabric& fabric, const Plan* plan, const std::vector<Ele
     positions_.routes[element.value].clear();
     positions_.connects[element.value].clear();
     resonances_[element.value].reset();
-    gains_[element.value].reset();
+    if (gains_[element.value]) {
+      gains_[element.value] = kGainOff;
+      positions_.off[element.value] = true;
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums in decibels, and points that are turned until everybody can read.
-#include "controller/plan/level.hpp"
+#include "controller/plan/lower/level.hpp"
 
 #include <algorithm>
 
@@ -38,7 +38,12 @@ bool is_gain_stage(const Element& element) {
 }  // namespace
 
 Leveller::Leveller(const Fabric& fabric, const Positions& base, const std::vector<std::optional<Db>>& gains)
-    : fabric_(fabric), base_(base), base_gains_(gains), stage_(fabric.elements.size()) {}
+    : fabric_(fabric),
+      base_(base),
+      base_gains_(gains),
+      is_frozen_(fabric.elements.size()),
+      by_hand_(fabric.elements.size()),
+      stage_(fabric.elements.size()) {}
 
 bool Leveller::can_level(const Fabric& fabric) {
   return std::ranges::any_of(fabric.devices, [](const Device& device) {
@@ -72,13 +77,15 @@ std::optional<std::size_t> Leveller::point_at(const Hop& hop, FrequencySlot slot
   return found->second;
 }
 
-/// Where light that stays lit passes, what the base has.
-Db Leveller::usual_at(const Hop& hop, FrequencySlot slot, bool stays) const {
-  const Element& element = fabric_.element(hop.element);
-  if (is_gain_stage(element)) {
-    return stays ? base_gains_[hop.element.value].value_or(usual_gain(element.kind)) : usual_gain(element.kind);
+/// What somebody set by hand there, or what the base has.
+Db Leveller::held_at(const Hop& hop, FrequencySlot slot) const {
+  if (by_hand_[hop.element.value]) {
+    return *by_hand_[hop.element.value];
   }
-  for (const WssRoute& route : stays ? base_.routes[hop.element.value] : std::vector<WssRoute>{}) {
+  if (is_gain_stage(fabric_.element(hop.element))) {
+    return base_gains_[hop.element.value].value_or(kGainOff);
+  }
+  for (const WssRoute& route : base_.routes[hop.element.value]) {
     if (route.slot == slot && route.input == hop.input) {
       return -route.attenuation;
     }
@@ -99,9 +106,9 @@ void Leveller::add(const Path& path, FrequencySlot slot, Dbm launch, bool stays)
       continue;
     }
     Point& point = points_[*at];
-    if (stays && !point.is_held) {
+    if ((stays || is_frozen_[hop.element.value] || by_hand_[hop.element.value]) && !point.is_held) {
       point.is_held = true;
-      turn(point, usual_at(hop, slot, true) - point.gain);
+      turn(point, held_at(hop, slot) - point.gain);
     }
     beam.power = beam.power + point.gain;
     beam.points.push_back(*at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Light to measure by is lowered as a circuit's is, after all of them.
-#include "controller/plan/measured.hpp"
+#include "controller/plan/lower/measured.hpp"
 
 #include <algorithm>
 

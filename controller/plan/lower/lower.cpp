@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timelines of transmitters, paths, then every device of every node, and what differs from the base.
-#include "controller/plan/lower.hpp"
+#include "controller/plan/lower/lower.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "controller/plan/base_plan.hpp"
 #include "controller/plan/grants.hpp"
-#include "controller/plan/level.hpp"
 #include "controller/plan/light/paths.hpp"
-#include "controller/plan/measured.hpp"
+#include "controller/plan/lower/base_plan.hpp"
+#include "controller/plan/lower/level.hpp"
+#include "controller/plan/lower/measured.hpp"
 #include "core/limits.hpp"
 #include "core/ring/calibration.hpp"
 #include "core/text/format_text.hpp"
@@ -346,6 +346,15 @@ class Lowering {
       return;
     }
     Leveller leveller(fabric_, base_.positions(), base_.gains());
+    for (const ElementId element : request_.frozen) {
+      leveller.freeze(element);
+    }
+    for (const DeviceOverride& each : request_.intent.overrides) {
+      const auto* stage = std::get_if<GainSetpoint>(&each.setpoint);
+      if (stage != nullptr && each.device.value < fabric_.devices.size()) {
+        leveller.hold(fabric_.device(each.device).elements.front(), stage->gain);
+      }
+    }
     for (const bool kept : {true, false}) {
       for (const TransmitterTimeline& timeline : timelines_) {
         for (const std::size_t index : timeline.kept == kept ? timeline.circuits : std::vector<std::size_t>{}) {
