@@ -8,8 +8,8 @@
 
 #include "controller/control/timers.hpp"
 #include "controller/plan/grants.hpp"
-#include "core/messages/intake_limits.hpp"
 #include "core/fabric/dark_time.hpp"
+#include "core/messages/intake_limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
