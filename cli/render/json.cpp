@@ -36,6 +36,8 @@ Json list_of(const std::vector<CrossConnect>& rows) {
   return connects;
 }
 
+Json gain_json(Db gain) { return gain == kGainOff ? Json(nullptr) : Json(decibels(gain)); }
+
 struct SetpointJson {
   Json operator()(const TransmitterSetpoint& laser) const {
     return {{"frequency_mhz", centre_of(laser.slot).mhz},
@@ -57,7 +59,7 @@ struct SetpointJson {
   Json operator()(const WavelengthSwitchSetpoint& wss) const { return {{"routes", list_of(wss.routes)}}; }
   Json operator()(const CircuitSwitchSetpoint& ocs) const { return {{"connects", list_of(ocs.connects)}}; }
   Json operator()(const MonitorSetpoint&) const { return Json::object(); }
-  Json operator()(const GainSetpoint& stage) const { return {{"gain_db", stage.gain.centi / 100.0}}; }
+  Json operator()(const GainSetpoint& stage) const { return {{"gain_db", gain_json(stage.gain)}}; }
 };
 
 struct ReadingJson {
@@ -111,7 +113,7 @@ struct ReadingJson {
     return {{"lights", std::move(lights)}};
   }
   Json operator()(const GainObservation& stage) const {
-    Json object{{"gain_db", stage.gain.centi / 100.0}, {"settled", stage.settled}};
+    Json object{{"gain_db", gain_json(stage.gain)}, {"settled", stage.settled}};
     if (stage.input) {
       object["input_dbm"] = stage.input->centi / 100.0;
     }
