@@ -91,6 +91,7 @@ struct LightReading {
 
 struct MonitorObservation {
   std::vector<LightReading> lights;  ///< ascending (channel, frequency); a channel without one is dark
+  bool is_wavemeter = false;         ///< it tells frequencies: a wavemeter or a spectrum analyser
   bool operator==(const MonitorObservation&) const = default;
 };
 

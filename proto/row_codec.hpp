@@ -59,7 +59,7 @@ struct MessageOf<loom::DeviceCalibration> : std::type_identity<DeviceCalibration
 template <>
 struct MessageOf<loom::Probe> : std::type_identity<Probe> {};
 template <>
-struct MessageOf<loom::MeasuredPower> : std::type_identity<MeasuredPower> {};
+struct MessageOf<loom::MeasuredChannel> : std::type_identity<MeasuredChannel> {};
 template <>
 struct MessageOf<loom::RingDrive> : std::type_identity<RingDrive> {};
 template <>

@@ -247,16 +247,26 @@ static loom::RingLaw from_wire(Check& check, const RingLaw& in) {
   return out;
 }
 
-static void to_wire(const loom::ChannelPower& in, ChannelPower& out) {
+static FrequencyOffset detuning_from(Check& check, std::int64_t mhz) {
+  return {check.between("detuning_mhz", mhz, -limits::kFrequencyMhz, limits::kFrequencyMhz)};
+}
+
+static void to_wire(const loom::ChannelLight& in, ChannelLight& out) {
   to_wire(in.slot, *out.mutable_slot());
   out.set_offset_centi_db(in.offset.centi);
   out.set_receiver_element_id(in.receiver.value);
+  if (in.detuning) {
+    out.set_detuning_mhz(in.detuning->mhz);
+  }
 }
 
-static loom::ChannelPower from_wire(Check& check, const ChannelPower& in) {
-  loom::ChannelPower out;
+static loom::ChannelLight from_wire(Check& check, const ChannelLight& in) {
+  loom::ChannelLight out;
   out.offset = check.ratio("offset_centi_db", in.offset_centi_db());
   out.receiver = check.element("receiver_element_id", in.receiver_element_id());
+  if (in.has_detuning_mhz()) {
+    out.detuning = detuning_from(check, in.detuning_mhz());
+  }
   const auto scope = check.in("slot");
   out.slot = from_wire(check, in.slot());
   return out;
@@ -268,7 +278,7 @@ void to_wire(const loom::DeviceCalibration& in, DeviceCalibration& out) {
   out.set_measured_wall_ns(ns_of(in.measured_at));
   out.set_serial(sendable(in.serial));
   rows_to_wire(in.rings, *out.mutable_rings());
-  rows_to_wire(in.powers, *out.mutable_powers());
+  rows_to_wire(in.lights, *out.mutable_lights());
 }
 
 loom::DeviceCalibration from_wire(Check& check, const DeviceCalibration& in) {
@@ -279,8 +289,8 @@ loom::DeviceCalibration from_wire(Check& check, const DeviceCalibration& in) {
   out.serial = check.text("serial", in.serial());
   out.rings = rows_from_wire<loom::RingLaw>(check, "rings", in.rings(), limits::kRingsPerBank);
   check.ascending("rings.channel_number", out.rings, [](const loom::RingLaw& ring) { return ring.channel; });
-  out.powers = rows_from_wire<loom::ChannelPower>(check, "powers", in.powers(), limits::kChannelsPerLaser);
-  check.ascending("powers.slot", out.powers, [](const loom::ChannelPower& power) { return power.slot; });
+  out.lights = rows_from_wire<loom::ChannelLight>(check, "lights", in.lights(), limits::kChannelsPerLaser);
+  check.ascending("lights.slot", out.lights, [](const loom::ChannelLight& light) { return light.slot; });
   return out;
 }
 
@@ -301,18 +311,24 @@ loom::Probe from_wire(Check& check, const Probe& in) {
   return out;
 }
 
-void to_wire(const loom::MeasuredPower& in, MeasuredPower& out) {
+void to_wire(const loom::MeasuredChannel& in, MeasuredChannel& out) {
   out.set_transmitter_element_id(in.transmitter.value);
   out.set_receiver_element_id(in.receiver.value);
   to_wire(in.slot, *out.mutable_slot());
   out.set_offset_centi_db(in.offset.centi);
+  if (in.detuning) {
+    out.set_detuning_mhz(in.detuning->mhz);
+  }
 }
 
-loom::MeasuredPower from_wire(Check& check, const MeasuredPower& in) {
-  loom::MeasuredPower out{check.element("transmitter_element_id", in.transmitter_element_id()),
-                          check.element("receiver_element_id", in.receiver_element_id()),
-                          {},
-                          check.ratio("offset_centi_db", in.offset_centi_db())};
+loom::MeasuredChannel from_wire(Check& check, const MeasuredChannel& in) {
+  loom::MeasuredChannel out{check.element("transmitter_element_id", in.transmitter_element_id()),
+                            check.element("receiver_element_id", in.receiver_element_id()),
+                            {},
+                            check.ratio("offset_centi_db", in.offset_centi_db())};
+  if (in.has_detuning_mhz()) {
+    out.detuning = detuning_from(check, in.detuning_mhz());
+  }
   const auto scope = check.in("slot");
   out.slot = from_wire(check, in.slot());
   return out;

@@ -101,6 +101,7 @@ static loom::CircuitSwitchObservation from_wire(Check& check, const CircuitSwitc
 }
 
 static void to_wire(const loom::MonitorObservation& in, MonitorObservation& out) {
+  out.set_is_wavemeter(in.is_wavemeter);
   for (const loom::LightReading& light : in.lights) {
     LightReading& row = *out.add_lights();
     row.set_channel_number(light.channel);
@@ -111,6 +112,7 @@ static void to_wire(const loom::MonitorObservation& in, MonitorObservation& out)
 
 static loom::MonitorObservation from_wire(Check& check, const MonitorObservation& in) {
   loom::MonitorObservation out;
+  out.is_wavemeter = in.is_wavemeter();
   if (check.count("lights", in.lights_size(), limits::kLightReadings)) {
     for (int i = 0; i < in.lights_size(); ++i) {
       const auto scope = check.in("lights", i);

@@ -75,7 +75,7 @@ std::optional<Arrived> arrived(const Scenario& scenario, std::uint64_t seed, boo
   world.run_until(Instant{seconds{5}});
   Arrived result;
   if (is_measured) {
-    SurveyClient client(world, SurveyClient::What::powers);
+    SurveyClient client(world, SurveyClient::What::lasers);
     client.run(Instant{kJobAt});
     if (!client.trouble().empty()) {
       std::printf("%s\n", client.trouble().c_str());

@@ -15,7 +15,7 @@
 #include "cli/render/json.hpp"
 #include "cli/render/term.hpp"
 #include "controller/calibrate/campaign.hpp"
-#include "controller/calibrate/power_survey.hpp"
+#include "controller/calibrate/laser_survey.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -148,20 +148,37 @@ int forget(const Globals& globals, Connection& connection, const std::set<Device
 }
 
 /// Of a table: from the least to the most.
-std::string span_of(const std::vector<MeasuredPower>& powers) {
-  const auto [least, most] = std::ranges::minmax(powers, {}, &MeasuredPower::offset);
-  return format_text("{} to {}", loom::to_string(least.offset), loom::to_string(most.offset));
+/// How far beside its figures and its channels light is; frequencies only where a wavemeter saw them.
+std::string span_of(const std::vector<MeasuredChannel>& lights) {
+  if (lights.empty()) {
+    return {};
+  }
+  const auto [least, most] = std::ranges::minmax(lights, {}, &MeasuredChannel::offset);
+  std::string text =
+      format_text("; light is {} to {} beside its figures", loom::to_string(least.offset), loom::to_string(most.offset));
+  std::vector<std::int64_t> detunings;
+  for (const MeasuredChannel& light : lights) {
+    if (light.detuning) {
+      detunings.push_back(light.detuning->mhz);
+    }
+  }
+  if (!detunings.empty()) {
+    const auto [lowest, highest] = std::ranges::minmax(detunings);
+    text += format_text(" and {} to {} MHz beside its channels ({} of them seen by a wavemeter)", lowest, highest,
+                        detunings.size());
+  }
+  return text;
 }
 
-int finish_lasers(const Globals& globals, Connection& connection, const PowerSurvey& survey, Duration took, bool wait) {
+int finish_lasers(const Globals& globals, Connection& connection, const LaserSurvey& survey, Duration took, bool wait) {
   Revision revision{};
   std::set<ElementId> lasers;
-  for (const MeasuredPower& power : survey.powers()) {
-    lasers.insert(power.transmitter);
+  for (const MeasuredChannel& light : survey.measured()) {
+    lasers.insert(light.transmitter);
   }
-  if (!survey.powers().empty()) {
+  if (!survey.measured().empty()) {
     Calibrate ask;
-    ask.powers = survey.powers();
+    ask.channels = survey.measured();
     const auto reply = connection.ask(std::move(ask));
     if (!reply) {
       return give_up(reply.error());
@@ -181,16 +198,15 @@ int finish_lasers(const Globals& globals, Connection& connection, const PowerSur
   if (globals.json) {
     auto object = answer();
     object["lasers"] = lasers.size();
-    object["channels"] = survey.powers().size();
+    object["channels"] = survey.measured().size();
     object["looks"] = survey.steps();
     object["took_s"] = std::chrono::duration<double>(took).count();
     object["revision"] = revision.value;
     object["troubles"] = troubles;
     print(object);
   } else {
-    std::printf("%zu channels of %zu lasers measured in %zu looks, %s%s\n", survey.powers().size(), lasers.size(),
-                survey.steps(), text_of(took).c_str(),
-                survey.powers().empty() ? "" : ("; light is " + span_of(survey.powers()) + " beside its figures").c_str());
+    std::printf("%zu channels of %zu lasers measured in %zu looks, %s%s\n", survey.measured().size(), lasers.size(),
+                survey.steps(), text_of(took).c_str(), span_of(survey.measured()).c_str());
   }
   if (wait && revision.value != 0) {
     if (const auto stands = await_revision(connection, revision, globals.timeout); !stands) {
@@ -225,7 +241,7 @@ int calibrate_lasers(const Globals& globals, const CalibrateOptions& order) {
   if (!ways) {
     return give_up(ways.error());
   }
-  PowerSurvey survey(*ways);
+  LaserSurvey survey(*ways);
   if (survey.is_over()) {
     return give_up({ErrorCode::not_found,
                     "no laser that is free has a way to a receiver whose light is measured: stop jobs, or drain nodes",
@@ -293,12 +309,12 @@ int calibrate(const Globals& globals, const CalibrateOptions& order) {
 
 void add_calibrate(CLI::App& device, CommandLine& line) {
   auto& options = line.keep<CalibrateOptions>();
-  CLI::App* verb =
-      device.add_subcommand("calibrate", "Find by light where the rings of a bank stand, and how much light lasers bring");
+  CLI::App* verb = device.add_subcommand("calibrate", "Find by light where the rings of a bank stand, and what lasers bring");
   verb->add_option("BANK", options.banks, "Numbers or names of banks, or of rings in them: a bank is measured as a whole");
   verb->add_flag("--all", options.all, "All banks of the fabric, side by side as far as their lights have ways");
-  verb->add_flag("--lasers", options.lasers,
-                 "How much light of each laser that is free arrives, channel by channel: plans level it by that");
+  verb->add_flag(
+      "--lasers", options.lasers,
+      "How much light of each laser that is free arrives, channel by channel, and where it stands: plans level it by that");
   verb->add_flag("--forget", options.forget, "Measure nothing: the devices are as the fabric says again");
   add_change_flags(*verb, line, options.wait);
   verb->footer(

@@ -51,15 +51,28 @@ constexpr Column<CalibrationReport> kBanks[] = {
     {"age", [](const CalibrationReport& row) { return text_of(row.age); }},
     {"serial", [](const CalibrationReport& row) { return row.calibration.serial.empty() ? "-" : row.calibration.serial; }},
     {"rings", [](const CalibrationReport& row) { return std::to_string(row.calibration.rings.size()); }},
-    {"channels", [](const CalibrationReport& row) { return std::to_string(row.calibration.powers.size()); }},
+    {"channels", [](const CalibrationReport& row) { return std::to_string(row.calibration.lights.size()); }},
     {"residual", [](const CalibrationReport& row) {
        return row.calibration.rings.empty() ? std::string("-") : gigahertz(residual_of(row.calibration));
      }}};
 
-constexpr Column<ChannelPower> kPowers[] = {
-    {"frequency", [](const ChannelPower& power) { return loom::to_string(centre_of(power.slot)); }},
-    {"beside its figures", [](const ChannelPower& power) { return loom::to_string(power.offset); }},
-    {"measured at receiver", [](const ChannelPower& power) { return std::to_string(power.receiver.value); }}};
+std::string signed_text(double value, int digits, const char* unit) {
+  return (value >= 0 ? "+" : "") + decimals(value, digits) + unit;
+}
+
+std::string detuning_text(const ChannelLight& light) {
+  return light.detuning ? signed_text(static_cast<double>(light.detuning->mhz) / 1e3, 3, " GHz") : "-";
+}
+
+Json detuning_json(const ChannelLight& light) {
+  return light.detuning ? Json(static_cast<double>(light.detuning->mhz) / 1e3) : Json(nullptr);
+}
+
+constexpr Column<ChannelLight> kLights[] = {
+    {"frequency", [](const ChannelLight& light) { return loom::to_string(centre_of(light.slot)); }},
+    {"beside its figures", [](const ChannelLight& light) { return loom::to_string(light.offset); }},
+    {"beside its channel", detuning_text},
+    {"measured at receiver", [](const ChannelLight& light) { return std::to_string(light.receiver.value); }}};
 
 constexpr Column<RingLaw> kRings[] = {
     {"channel", [](const RingLaw& law) { return std::to_string(law.channel); }},
@@ -116,10 +129,6 @@ constexpr Column<RingChange> kChanges[] = {{"channel", [](const RingChange& row)
                                            {"cold resonance", [](const RingChange& row) { return row.cold; }},
                                            {"own heater", [](const RingChange& row) { return row.own; }}};
 
-std::string signed_text(double value, int digits, const char* unit) {
-  return (value >= 0 ? "+" : "") + decimals(value, digits) + unit;
-}
-
 /// What the bank's rings are by its fabric.
 Result<std::vector<RingLaw>> laws_of_fabric(Connection& connection, std::uint64_t bank) {
   const auto reply = connection.ask(Query{Noun::rings, {}});
@@ -138,32 +147,46 @@ Result<std::vector<RingLaw>> laws_of_fabric(Connection& connection, std::uint64_
   return laws;
 }
 
-/// Of a laser, against the version before or the fabric's figures, beside which nothing is.
-int diff_powers(const Globals& globals, const std::vector<CalibrationReport>& rows) {
-  const CalibrationReport& now = rows.back();
-  const bool has_before = rows.size() > 1 && !rows.front().calibration.powers.empty();
-  const std::string base = has_before ? format_text("version {}", rows.front().calibration.version) : "the fabric's figures";
-  Json list = Json::array();
-  std::vector<ChannelPower> changes;
-  for (const ChannelPower& power : now.calibration.powers) {
-    const auto& before = rows.front().calibration.powers;
-    const auto was = std::ranges::find(before, power.slot, &ChannelPower::slot);
-    const Db change = power.offset - (has_before && was != before.end() ? was->offset : Db{0});
-    changes.push_back({power.slot, change, power.receiver});
-    list.push_back({{"frequency_mhz", centre_of(power.slot).mhz}, {"offset_db", change.centi / 100.0}});
-  }
+/// `rows`: of the JSON object, under `key`; `table`: the same for people.
+int print_diff(const Globals& globals, const CalibrationReport& now, const std::string& base, const char* key, Json rows,
+               const std::string& table) {
   if (globals.json) {
     auto object = answer();
     object["device"] = now.calibration.device.value;
     object["version"] = now.calibration.version;
     object["against"] = base;
-    object["channels"] = list;
+    object[key] = std::move(rows);
     print(object);
     return kDone;
   }
-  std::fputs(table_of(kPowers, changes).c_str(), stdout);
+  std::fputs(table.c_str(), stdout);
   print_note(format_text("{}, version {}, against {}", now.name, now.calibration.version, base));
   return kDone;
+}
+
+/// Of a laser, against the version before or the fabric's figures, beside which nothing is.
+int diff_lights(const Globals& globals, const std::vector<CalibrationReport>& rows) {
+  const CalibrationReport& now = rows.back();
+  const bool has_before = rows.size() > 1 && !rows.front().calibration.lights.empty();
+  const std::string base = has_before ? format_text("version {}", rows.front().calibration.version) : "the fabric's figures";
+  Json list = Json::array();
+  std::vector<ChannelLight> changes;
+  for (const ChannelLight& light : now.calibration.lights) {
+    const auto& earlier = rows.front().calibration.lights;
+    const auto was = std::ranges::find(earlier, light.slot, &ChannelLight::slot);
+    ChannelLight change = light;
+    if (has_before && was != earlier.end()) {
+      change.offset = light.offset - was->offset;
+      change.detuning = light.detuning && was->detuning
+                            ? std::optional(FrequencyOffset{light.detuning->mhz - was->detuning->mhz})
+                            : std::nullopt;
+    }
+    list.push_back({{"frequency_mhz", centre_of(light.slot).mhz},
+                    {"offset_db", change.offset.centi / 100.0},
+                    {"detuning_ghz", detuning_json(change)}});
+    changes.push_back(change);
+  }
+  return print_diff(globals, now, base, "channels", std::move(list), table_of(kLights, changes));
 }
 
 int diff(const Globals& globals, const std::string& word) {
@@ -177,8 +200,8 @@ int diff(const Globals& globals, const std::string& word) {
     return give_up(reply.error());
   }
   const auto& rows = std::get<std::vector<CalibrationReport>>(reply->rows);
-  if (!rows.empty() && !rows.back().calibration.powers.empty()) {
-    return diff_powers(globals, rows);
+  if (!rows.empty() && !rows.back().calibration.lights.empty()) {
+    return diff_lights(globals, rows);
   }
   if (rows.empty() || rows.back().calibration.rings.empty()) {
     return give_up({ErrorCode::not_found, format_text("device {} was never calibrated", word),
@@ -204,18 +227,7 @@ int diff(const Globals& globals, const std::string& word) {
     list.push_back({{"channel", law.channel}, {"cold_resonance_ghz", cold}, {"own_heater_percent", own}});
     changes.push_back({law.channel, signed_text(cold, 2, " GHz"), signed_text(own, 2, " %")});
   }
-  if (globals.json) {
-    auto object = answer();
-    object["device"] = *bank;
-    object["version"] = now.calibration.version;
-    object["against"] = base;
-    object["rings"] = list;
-    print(object);
-    return kDone;
-  }
-  std::fputs(table_of(kChanges, changes).c_str(), stdout);
-  print_note(format_text("{}, version {}, against {}", now.name, now.calibration.version, base));
-  return kDone;
+  return print_diff(globals, now, base, "rings", std::move(list), table_of(kChanges, changes));
 }
 
 }  // namespace
@@ -240,10 +252,11 @@ void spread(Json& row, const DeviceCalibration& bank) {
   }
   row["rings"] = rings;
   Json channels = Json::array();
-  for (const ChannelPower& power : bank.powers) {
-    channels.push_back({{"frequency_mhz", centre_of(power.slot).mhz},
-                        {"offset_db", power.offset.centi / 100.0},
-                        {"receiver", power.receiver.value}});
+  for (const ChannelLight& light : bank.lights) {
+    channels.push_back({{"frequency_mhz", centre_of(light.slot).mhz},
+                        {"offset_db", light.offset.centi / 100.0},
+                        {"detuning_ghz", detuning_json(light)},
+                        {"receiver", light.receiver.value}});
   }
   row["channels"] = channels;
 }
@@ -263,13 +276,13 @@ std::string text_of(const std::vector<CalibrationReport>& rows) {
     return text;
   }
   const DeviceCalibration& last = rows.back().calibration;
-  return text + "\n" + (last.rings.empty() ? table_of(kPowers, last.powers) : table_of(kRings, last.rings));
+  return text + "\n" + (last.rings.empty() ? table_of(kLights, last.lights) : table_of(kRings, last.rings));
 }
 
 void add_calibration(CLI::App& app, CommandLine& line) {
-  CLI::App& group =
-      add_reading(app, line, RowFields<CalibrationReport>::kList,
-                  "calibrations of ring banks and lasers: where light found their rings, and how much of it arrives");
+  CLI::App& group = add_reading(
+      app, line, RowFields<CalibrationReport>::kList,
+      "calibrations of ring banks and lasers: where light found their rings, how much of it arrives, and at what frequency");
   CLI::App* verb = group.add_subcommand("diff", "What changed since the version before, or against the fabric's figures");
   auto& word = line.keep<std::string>();
   add_named(*verb, "DEVICE", word, "The bank's or laser's number or name");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <thread>
 
 #include "cli/render/term.hpp"
@@ -19,38 +18,29 @@ constexpr auto kPollInterval = std::chrono::milliseconds{10};
 /// A monitor that says nothing for so long after a commit is given up for this look: longer than an agent's round of audits.
 constexpr auto kReadingWait = std::chrono::seconds{6};
 
-/// What came to the receivers since the last commit; a monitor that stays silent is left out.
-Result<std::map<ElementId, Dbm>> look(Connection& connection, const std::vector<ElementId>& receivers) {
+/// What came to its receivers since the last commit; a monitor that stays silent is left out.
+Result<ReceivedLights> look(Connection& connection, const LightSurvey& survey) {
+  const std::vector<ElementId> receivers = survey.receivers();
   for (const auto deadline = Clock::now() + kReadingWait;;) {
     const auto rows = rows_of<ReceiverReport>(connection, Noun::receivers);
     if (!rows) {
       return std::unexpected(rows.error());
     }
-    std::map<ElementId, Dbm> powers;
-    for (const ReceiverReport& row : *rows) {
-      if (row.since_commit && std::ranges::binary_search(receivers, row.receiver)) {
-        powers[row.receiver] = row.power;
+    ReceivedLights lights = lights_at(*rows, receivers);
+    const bool is_late = Clock::now() > deadline;
+    bool is_whole = lights.size() == receivers.size();
+    if (survey.wants_ways() && (is_whole || is_late)) {
+      const auto ways = rows_of<WayReport>(connection, Noun::ways);
+      if (!ways) {
+        return std::unexpected(ways.error());
       }
+      is_whole = add_ways(*ways, lights);
     }
-    if (powers.size() == receivers.size() || Clock::now() > deadline) {
-      return powers;
+    if (is_whole || is_late) {
+      return lights;
     }
     std::this_thread::sleep_for(kPollInterval);
   }
-}
-
-Result<std::map<ElementId, Dbm>> expected(Connection& connection) {
-  const auto rows = rows_of<WayReport>(connection, Noun::ways);
-  if (!rows) {
-    return std::unexpected(rows.error());
-  }
-  std::map<ElementId, Dbm> powers;
-  for (const WayReport& way : *rows) {
-    if (way.expected) {
-      powers[way.receiver] = *way.expected;
-    }
-  }
-  return powers;
 }
 
 /// What the controller has against a look is the survey's business.
@@ -85,18 +75,11 @@ Result<void> step(Connection& connection, const Globals& globals, LightSurvey& s
   if (!is_lit || !*is_lit) {
     return is_lit ? Result<void>() : std::unexpected(is_lit.error());
   }
-  if (survey.wants_expected()) {
-    const auto powers = expected(connection);
-    if (!powers) {
-      return std::unexpected(powers.error());
-    }
-    survey.expect(*powers);
+  const auto lights = look(connection, survey);
+  if (!lights) {
+    return std::unexpected(lights.error());
   }
-  const auto powers = look(connection, survey.receivers());
-  if (!powers) {
-    return std::unexpected(powers.error());
-  }
-  survey.take(*powers);
+  survey.take(*lights);
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "cli/nouns/read.hpp"
 #include "cli/nouns/request.hpp"
 #include "cli/nouns/rows.hpp"
+#include "core/fabric/gain_stage.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -69,7 +70,7 @@ struct ReadingText {
     const auto side = [](const char* name, const std::optional<Dbm>& power) {
       return !power ? std::string{} : format_text(", {} {}", name, *power <= kNoLight ? "dark" : loom::to_string(*power));
     };
-    return format_text("{}{}{}{}", stage.gain == kGainOff ? std::string("off") : "gain " + loom::to_string(stage.gain),
+    return format_text("{}{}{}{}", stage.gain == kGainOff ? gain_text(stage.gain) : "gain " + gain_text(stage.gain),
                        side("in", stage.input), side("out", stage.output), stage.settled ? "" : ", moving");
   }
 };

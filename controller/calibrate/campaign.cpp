@@ -116,13 +116,13 @@ std::vector<ElementId> Campaign::receivers() const {
   return receivers;
 }
 
-void Campaign::take(const std::map<ElementId, Dbm>& powers) {
+void Campaign::take(const ReceivedLights& lights) {
   ++steps_;
   for (Running& running : now_) {
     std::vector<Dbm> seen;
     for (const RingReport& ring : running.sweep.rings()) {
-      const auto found = powers.find(ring.receiver);
-      seen.push_back(found == powers.end() ? kNoLight : found->second);
+      const auto found = lights.find(ring.receiver);
+      seen.push_back(found == lights.end() ? kNoLight : found->second.power);
     }
     running.sweep.take(seen);
   }

@@ -34,7 +34,7 @@ class Campaign final : public LightSurvey {
   bool is_over() const override { return now_.empty(); }
   ProbeLight ask() const override;
   std::vector<ElementId> receivers() const override;
-  void take(const std::map<ElementId, Dbm>& powers) override;
+  void take(const ReceivedLights& lights) override;
   /// With several banks fewer are tried at once; with one it is given up.
   void refused(const Error& error) override;
   std::size_t steps() const override { return steps_; }

@@ -88,20 +88,14 @@ std::vector<ElementId> FibreCheck::receivers() const {
   return receivers;
 }
 
-void FibreCheck::expect(const std::map<ElementId, Dbm>& powers) {
-  for (Pair& pair : now_) {
-    const auto found = powers.find(pair.light.receiver);
-    pair.expected = found == powers.end() ? std::nullopt : std::optional(found->second);
-  }
-}
-
-void FibreCheck::take(const std::map<ElementId, Dbm>& powers) {
+void FibreCheck::take(const ReceivedLights& lights) {
   ++steps_;
   for (Pair& pair : now_) {
-    const auto found = powers.find(pair.light.receiver);
-    const Dbm power = found == powers.end() ? kNoLight : found->second;
+    const auto found = lights.find(pair.light.receiver);
+    const Dbm power = found == lights.end() ? kNoLight : found->second.power;
     if (round_ == 0) {
       pair.heard = power;
+      pair.expected = found == lights.end() ? std::nullopt : found->second.expected;
     } else if (power >= kHears && pair.heard - power < kOff) {
       pair.number |= std::uint64_t{1} << (round_ - 1);
     }

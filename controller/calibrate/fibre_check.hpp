@@ -43,9 +43,8 @@ class FibreCheck final : public LightSurvey {
   bool is_over() const override { return now_.empty(); }
   ProbeLight ask() const override;
   std::vector<ElementId> receivers() const override;
-  bool wants_expected() const override { return round_ == 0; }
-  void expect(const std::map<ElementId, Dbm>& powers) override;
-  void take(const std::map<ElementId, Dbm>& powers) override;
+  bool wants_ways() const override { return round_ == 0; }
+  void take(const ReceivedLights& lights) override;
   void refused(const Error& error) override;
   std::size_t steps() const override { return steps_; }
   std::size_t done() const override { return checked_; }

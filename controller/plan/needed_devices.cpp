@@ -9,13 +9,12 @@
 namespace loom {
 namespace {
 
-Positions without(const Fabric& fabric, Positions positions, const std::vector<ElementId>& lost) {
+Positions without(Positions positions, const std::vector<ElementId>& lost) {
   for (const ElementId element : lost) {
     positions.routes[element.value].clear();
     positions.connects[element.value].clear();
     positions.resonances[element.value].reset();
-    const auto device = fabric.device_of_element[element.value];
-    positions.off[element.value] = device && fabric.device(*device).role == DeviceRole::gain_stage;
+    positions.gains[element.value] = kGainOff;
   }
   return positions;
 }
@@ -42,7 +41,7 @@ NeededDevices::NeededDevices(const Fabric& fabric, const UnusableDevices& unusab
     : fabric_(fabric),
       unusable_(unusable),
       open_positions_(positions),
-      held_positions_(without(fabric, positions, unusable.lost())),
+      held_positions_(without(positions, unusable.lost())),
       open_(fabric, open_positions_),
       held_(fabric, held_positions_, unusable.frozen()),
       rogues_(std::move(rogues)) {

@@ -133,7 +133,7 @@ Loaded<Fabric> read_fabric(std::string_view file, const YamlNode& root, const Fa
     for (std::string& fault : check_fabric(fabric)) {
       errors.add(root, std::move(fault));
     }
-    std::vector<LineFault> places = check_lines(fabric);
+    std::vector<LineFault> places = check_lines(fabric, kinds.models);
     std::ranges::move(check_protocols(fabric, kinds.models), std::back_inserter(places));
     for (LineFault& fault : places) {
       errors.add(fault.device ? item_of(root, "devices", fault.device->value) : item_of(root, "buses", fault.bus.value),

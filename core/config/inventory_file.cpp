@@ -68,7 +68,7 @@ void check_places(const YamlNode* buses, const YamlNode& elsewhere, const Invent
   if (place.fabric == nullptr) {
     return;
   }
-  std::vector<LineFault> faults = check_lines(*place.fabric);
+  std::vector<LineFault> faults = check_lines(*place.fabric, place.kinds.models);
   std::ranges::move(check_protocols(*place.fabric, place.kinds.models), std::back_inserter(faults));
   for (const LineFault& fault : faults) {
     const std::string& bus = place.fabric->buses[fault.bus.value].name;

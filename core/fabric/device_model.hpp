@@ -20,6 +20,7 @@ struct DeviceModel {
   /// Why this device cannot be of the model, where more than its role decides; empty: it can.
   std::string (*refuse)(const Fabric& fabric, const Device& device) = nullptr;
   std::span<const std::string_view> schemes{};  ///< of endpoints that it speaks behind: "tcp", "modbus-rtu"; empty: any
+  bool is_module = false;  ///< of a mainframe: its bus_address is its slot, where the line has no addresses
 };
 
 // Schemes of endpoints that carry the same exchange.

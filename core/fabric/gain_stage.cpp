@@ -11,6 +11,12 @@ Dbm expected(const Element& element, Dbm input, Db gain) { return input + gain -
 
 }  // namespace
 
+bool is_gain_stage(const Element& element) {
+  return std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind);
+}
+
+std::string gain_text(Db gain) { return gain == kGainOff ? std::string("off") : to_string(gain); }
+
 bool is_seen(const Element& element, const GainObservation& seen, Db wanted) {
   const Dbm weakest = std::holds_alternative<Amplifier>(element.kind) ? kWeakestAmplified : kWeakestJudged;
   return seen.input && seen.output && *seen.input >= weakest && expected(element, *seen.input, wanted) >= kWeakestJudged;

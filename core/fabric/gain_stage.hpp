@@ -2,11 +2,18 @@
 // What a gain stage says and measures, held against what it shall have.
 #pragma once
 
+#include <string>
+
 #include "core/fabric/fabric.hpp"
 #include "core/observation.hpp"
 #include "core/units.hpp"
 
 namespace loom {
+
+/// An amplifier or an attenuator, driven or not.
+bool is_gain_stage(const Element& element);
+/// "3.25 dB", or "off".
+std::string gain_text(Db gain);
 
 /// By which what a stage says may differ from what it was told: steps of its converter [K].
 inline constexpr Db kGainTolerance{30};

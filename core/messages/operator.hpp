@@ -141,20 +141,21 @@ struct ProbeLight {
 };
 
 /// Light of a transmitter, at a receiver, beside what the fabric's figures say.
-struct MeasuredPower {
+struct MeasuredChannel {
   ElementId transmitter;
   ElementId receiver;
   FrequencySlot slot;
   Db offset{0};
-  bool operator==(const MeasuredPower&) const = default;
+  std::optional<FrequencyOffset> detuning{};  ///< ChannelLight::detuning
+  bool operator==(const MeasuredChannel&) const = default;
 };
 
 /// What was measured of banks and of lasers: from now on they are driven, and light is levelled, by it. A device without rings
-/// or powers is as the fabric says again. `version` and `measured_at` are the controller's.
+/// or channels is as the fabric says again. `version` and `measured_at` are the controller's.
 struct Calibrate {
   std::vector<DeviceCalibration> banks;  ///< ascending device
   bool dry_run = false;
-  std::vector<MeasuredPower> powers{};  ///< ascending (transmitter, slot), of lasers that `banks` do not name
+  std::vector<MeasuredChannel> channels{};  ///< ascending (transmitter, slot), of lasers that `banks` do not name
   bool operator==(const Calibrate&) const = default;
 };
 

@@ -102,7 +102,7 @@ struct RowFields<Calibrate> {
   static constexpr const char* kAsk = "calibrate";
   static constexpr auto kFields =
       FieldTable{limited(field(&Calibrate::banks, "banks"), limits::kProbes), field(&Calibrate::dry_run, "dry_run"),
-                 limited(field(&Calibrate::powers, "powers"), limits::kMeasuredPowers)};
+                 limited(field(&Calibrate::channels, "channels"), limits::kMeasuredChannels)};
 };
 
 template <>

@@ -146,8 +146,8 @@ Db power_offset(const Fabric& fabric, const Intent& intent, ElementId transmitte
   if (laser == nullptr) {
     return Db{0};
   }
-  const auto found = std::ranges::find(laser->powers, slot, &ChannelPower::slot);
-  return found == laser->powers.end() ? Db{0} : found->offset;
+  const auto found = std::ranges::find(laser->lights, slot, &ChannelLight::slot);
+  return found == laser->lights.end() ? Db{0} : found->offset;
 }
 
 }  // namespace loom

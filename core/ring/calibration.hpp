@@ -29,11 +29,12 @@ struct RingLaw {
 };
 
 /// What light of a laser brought on one channel, beside what the fabric's figures say of its way.
-struct ChannelPower {
+struct ChannelLight {
   FrequencySlot slot;
-  Db offset{0};        ///< above 0: more
-  ElementId receiver;  ///< where it was measured
-  bool operator==(const ChannelPower&) const = default;
+  Db offset{0};                               ///< above 0: more
+  ElementId receiver;                         ///< where it was measured
+  std::optional<FrequencyOffset> detuning{};  ///< by which it stands above its channel; none: no wavemeter sees it there
+  bool operator==(const ChannelLight&) const = default;
 };
 
 /// What is known of a bank or of a laser since it was last measured. Rings and channels that it does not name are as the fabric
@@ -44,8 +45,8 @@ struct DeviceCalibration {
   WallTime measured_at{};
   std::string serial{};                ///< that the bank's electronics said; empty: they say none
   std::vector<RingLaw> rings;          ///< of a bank: ascending channel
-  std::vector<ChannelPower> powers{};  ///< of a laser: ascending slot
-  bool is_empty() const { return rings.empty() && powers.empty(); }
+  std::vector<ChannelLight> lights{};  ///< of a laser: ascending slot
+  bool is_empty() const { return rings.empty() && lights.empty(); }
   bool operator==(const DeviceCalibration&) const = default;
 };
 

@@ -25,8 +25,6 @@ constexpr ProcedureRow<GainState> kTable[] = {
     {GainState::receive_errors, Exchange::asks, GainState::decide, GainState::decide},
 };
 
-std::string text_of(Db gain) { return gain == kGainOff ? std::string("off") : to_string(gain); }
-
 }  // namespace
 
 GainDriver::GainDriver(GainProfile profile) : ReadBackDriver(std::move(profile), kTable) {
@@ -43,7 +41,7 @@ Result<void> GainDriver::check(const Setpoint& setpoint) const {
     return {};
   }
   return fail(ErrorCode::out_of_range,
-              format_text("{}: a gain of {} is outside {} to {}{}", profile_.name, text_of(stage->gain),
+              format_text("{}: a gain of {} is outside {} to {}{}", profile_.name, gain_text(stage->gain),
                           to_string(profile_.range.least), to_string(profile_.range.most),
                           profile_.may_turn_off ? "" : "; it cannot be turned off"));
 }
@@ -194,18 +192,20 @@ std::string GainDriver::sentence_of(Lack lack) const {
     case Lack::nothing:
       return {};
     case Lack::gain:
-      return format_text("reads a gain of {} after {} was set several times{}", text_of(told_gain()), text_of(wanted), because);
+      return format_text("reads a gain of {} after {} was set several times{}", gain_text(told_gain()), gain_text(wanted),
+                         because);
     case Lack::turn:
       return format_text("is {} after it was turned {} several times{}", words_.is_on ? "on" : "off", wants_on() ? "on" : "off",
                          because);
     case Lack::health:
       return "says that it is broken";
     case Lack::rest:
-      return format_text("does not stand at {} within {}", text_of(wanted), describe(patience()));
+      return format_text("does not stand at {} within {}", gain_text(wanted), describe(patience()));
     case Lack::light: {
       const GainObservation seen{told_gain(), true, words_.input, words_.output};
       return format_text("its light shows a gain of {}, wanted {}, within {}",
-                         to_string(wanted + gain_error(profile_.element, seen, wanted)), text_of(wanted), describe(patience()));
+                         to_string(wanted + gain_error(profile_.element, seen, wanted)), gain_text(wanted),
+                         describe(patience()));
     }
   }
   return {};

@@ -173,40 +173,47 @@ Answer ScpiGainDriver::absorb_reading(Instant now, std::string_view text) {
 
 namespace {
 
-constexpr IntegerKey kSlot{1, 1, 999};
+/// Of a model: its words, and what people are told of them.
+struct GainWordsKeys {
+  std::string_view set_gain, set_meaning, gain_query, gain_meaning, turn, on_query, input_query, output_query, output_meaning;
+};
+
 constexpr DurationKey kReplyMax{std::chrono::seconds{1}, std::chrono::milliseconds{10}, std::chrono::seconds{60}};
-constexpr std::string_view kSlotMeaning = "its place in a mainframe; {slot} in the words below";
-constexpr std::string_view kReplyMeaning = "one answer of the device; of *OPC? the time to set it included";
-constexpr std::string_view kTurnMeaning = "turns it on and off, with {on} for 1 or 0; empty: it always passes light";
-constexpr std::string_view kOnMeaning = "is it on? 1 or 0, ON or OFF; empty: it always passes light";
-constexpr std::string_view kConfirmMeaning = "asked behind a command, and answered with a number once that is done";
-constexpr std::string_view kIdentifiesMeaning = "it answers *IDN? and :SYST:ERR?";
+
+constexpr std::array<ProfileKey, 9> keys_of(const GainWordsKeys& words) {
+  return {ProfileKey{"reply_max", kReplyMax, "one answer of the device; of *OPC? the time to set it included"},
+          ProfileKey{"set_gain", TextKey{words.set_gain}, words.set_meaning},
+          ProfileKey{"gain_query", TextKey{words.gain_query}, words.gain_meaning},
+          ProfileKey{"turn", TextKey{words.turn}, "turns it on and off, with {on} for 1 or 0; empty: it always passes light"},
+          ProfileKey{"on_query", TextKey{words.on_query}, "is it on? 1 or 0, ON or OFF; empty: it always passes light"},
+          ProfileKey{"input_query", TextKey{words.input_query}, "power that comes to it, dBm; empty: it does not tell"},
+          ProfileKey{"output_query", TextKey{words.output_query}, words.output_meaning},
+          ProfileKey{"confirm_query", TextKey{"*OPC?"}, "asked behind a command, and answered with a number once that is done"},
+          ProfileKey{"identifies", FlagKey{true}, "it answers *IDN? and :SYST:ERR?"}};
+}
 
 // Keysight 81570A/N7761A programming guides: the attenuation is beside the insertion loss where :INP:OFFS is 0.
-constexpr std::array kVoaKeys{
-    ProfileKey{"slot", kSlot, kSlotMeaning},
-    ProfileKey{"reply_max", kReplyMax, kReplyMeaning},
-    ProfileKey{"set_gain", TextKey{":INP{slot}:ATT {db}"}, "sets its attenuation, with {db}"},
-    ProfileKey{"gain_query", TextKey{":INP{slot}:ATT?"}, "its attenuation, dB"},
-    ProfileKey{"turn", TextKey{":OUTP{slot} {on}"}, kTurnMeaning},
-    ProfileKey{"on_query", TextKey{":OUTP{slot}?"}, kOnMeaning},
-    ProfileKey{"input_query", TextKey{""}, "power that comes to it, dBm; empty: it does not tell"},
-    ProfileKey{"output_query", TextKey{""}, "power that leaves it, dBm (N776x: :READ{slot}:POW?); empty: it does not tell"},
-    ProfileKey{"confirm_query", TextKey{"*OPC?"}, kConfirmMeaning},
-    ProfileKey{"identifies", FlagKey{true}, kIdentifiesMeaning}};
+constexpr std::array kVoaKeys =
+    keys_of({.set_gain = ":INP{slot}:ATT {db}",
+             .set_meaning = "sets its attenuation, with {db}",
+             .gain_query = ":INP{slot}:ATT?",
+             .gain_meaning = "its attenuation, dB",
+             .turn = ":OUTP{slot} {on}",
+             .on_query = ":OUTP{slot}?",
+             .input_query = "",
+             .output_query = "",
+             .output_meaning = "power that leaves it, dBm (N776x: :READ{slot}:POW?); empty: it does not tell"});
 
 // Ours, because nothing public has SCPI words for amplifiers.
-constexpr std::array kEdfaKeys{
-    ProfileKey{"slot", kSlot, kSlotMeaning},
-    ProfileKey{"reply_max", kReplyMax, kReplyMeaning},
-    ProfileKey{"set_gain", TextKey{":AMPL{slot}:GAIN {db}"}, "sets its gain, with {db}; no maker's word"},
-    ProfileKey{"gain_query", TextKey{":AMPL{slot}:GAIN?"}, "its gain, dB"},
-    ProfileKey{"turn", TextKey{":AMPL{slot}:STAT {on}"}, kTurnMeaning},
-    ProfileKey{"on_query", TextKey{":AMPL{slot}:STAT?"}, kOnMeaning},
-    ProfileKey{"input_query", TextKey{":AMPL{slot}:INP:POW?"}, "power that comes to it, dBm; empty: it does not tell"},
-    ProfileKey{"output_query", TextKey{":AMPL{slot}:OUTP:POW?"}, "power that leaves it, dBm; empty: it does not tell"},
-    ProfileKey{"confirm_query", TextKey{"*OPC?"}, kConfirmMeaning},
-    ProfileKey{"identifies", FlagKey{true}, kIdentifiesMeaning}};
+constexpr std::array kEdfaKeys = keys_of({.set_gain = ":AMPL{slot}:GAIN {db}",
+                                          .set_meaning = "sets its gain, with {db}; no maker's word",
+                                          .gain_query = ":AMPL{slot}:GAIN?",
+                                          .gain_meaning = "its gain, dB",
+                                          .turn = ":AMPL{slot}:STAT {on}",
+                                          .on_query = ":AMPL{slot}:STAT?",
+                                          .input_query = ":AMPL{slot}:INP:POW?",
+                                          .output_query = ":AMPL{slot}:OUTP:POW?",
+                                          .output_meaning = "power that leaves it, dBm; empty: it does not tell"});
 
 std::string refuse_words(const Device& device, std::span<const ProfileKey> keys) {
   const DeviceProfileView view(keys, device.profile);
@@ -233,7 +240,7 @@ ScpiGainProfile scpi_gain_profile(const Fabric& fabric, const Device& device) {
   ScpiGainProfile profile;
   static_cast<GainProfile&>(profile) = gain_profile(fabric, device);
   const DeviceProfileView keys(profile.is_amplifier ? std::span<const ProfileKey>(kEdfaKeys) : kVoaKeys, device.profile);
-  const std::string slot = std::to_string(keys.integer("slot"));
+  const std::string slot = std::to_string(device.bus_address);
   const auto words = [&](std::string_view key) { return replaced(std::string(keys.text(key)), "{slot}", slot); };
   profile.dialect = {words("set_gain"),    words("gain_query"),   words("turn"),          words("on_query"),
                      words("input_query"), words("output_query"), words("confirm_query"), keys.flag("identifies")};
@@ -252,12 +259,12 @@ std::unique_ptr<Driver> make(const Fabric& fabric, const Device& device) {
 
 constinit const DriverModel kScpiVoa{
     {"scpi_voa", DeviceRole::gain_stage, "variable optical attenuator, SCPI over TCP or a serial line", kVoaKeys,
-     refuse_device<false>, kStreamSchemes},
+     refuse_device<false>, kStreamSchemes, true},
     make};
 
 constinit const DriverModel kScpiEdfa{
     {"scpi_edfa", DeviceRole::gain_stage, "fibre amplifier in gain mode, lines over TCP or a serial line", kEdfaKeys,
-     refuse_device<true>, kStreamSchemes},
+     refuse_device<true>, kStreamSchemes, true},
     make};
 
 }  // namespace loom

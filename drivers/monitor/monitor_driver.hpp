@@ -35,10 +35,12 @@ class MonitorDriver : public ReadBackDriver<Profile, State, NothingHeld> {
   using Base::Base;
 
   std::vector<NothingHeld> held_by(const Setpoint&) const final { return {}; }
+  /// Its lights have frequencies.
+  virtual bool is_wavemeter() const { return false; }
 
   /// All of it was read. `remarks`: what is odd about it, empty if nothing is; it need not name the device.
   void publish(Instant now, std::vector<LightReading> lights, const std::string& remarks) {
-    this->operation_.template reading<MonitorObservation>().lights = std::move(lights);
+    this->operation_.template reading<MonitorObservation>() = {std::move(lights), is_wavemeter()};
     Observation& observation = this->operation_.observation();
     observation.read_at = now;
     observation.proof = Proof::monitor;

@@ -57,6 +57,7 @@ class ScpiMeterDriver final : public MonitorDriver<MeterProfile, MeterState> {
   Complaint misread(const BusReply& reply) const override;
   void mark_uncertain(Instant now, const BusReply& reply) override;
   void forget() override { is_identified_ = false; }
+  bool is_wavemeter() const override { return profile_.answers != MeterAnswers::power; }
 
   MeterState decide();
   std::string text() const;

@@ -9,6 +9,7 @@
 
 #include "core/text/format_text.hpp"
 #include "drivers/ocs/scpi_dialect.hpp"
+#include "sim_backend/devices/wire.hpp"
 
 namespace loom {
 namespace {
@@ -130,19 +131,10 @@ std::string ScpiMeterModel::answer(Instant at, std::string_view line) {
 }
 
 ModelReply ScpiMeterModel::respond(Instant now, const Transaction& transaction) {
-  const auto* frame = std::get_if<Frame>(&transaction.order);
-  const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
-  if (frame == nullptr) {
-    return silence;
-  }
-  std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
-  if (!line.ends_with('\n')) {
-    return silence;  // it waits for an end of line that never comes
-  }
-  line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
-  std::string reply = answer(now, line);
+  const auto line = scpi_line_in(transaction);
+  std::string reply = line ? answer(now, *line) : std::string{};
   if (reply.empty()) {
-    return silence;
+    return no_answer(transaction);
   }
   reply += '\n';
   return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, options().device_time};

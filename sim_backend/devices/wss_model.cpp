@@ -41,22 +41,15 @@ void WssModel::power_up(Instant) {
 }
 
 ModelReply WssModel::respond(Instant now, const Transaction& transaction) {
-  const auto* frame = std::get_if<Frame>(&transaction.order);
-  if (frame == nullptr) {
-    return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
-  }
-  const std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
-  if (!line.ends_with("\r\n")) {
-    return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};  // it waits for an end of line that never comes
-  }
-  const std::string_view said = line.substr(0, line.size() - 2);
-  const auto text = flexgrid::unframe(said);
+  constexpr std::string_view kEnd = "\r\n";
+  const auto said = line_in(transaction, kEnd);
+  const auto text = said ? flexgrid::unframe(*said) : std::nullopt;
   if (!text) {
-    return {{BusStatus::timeout, 0, {}, {}}, transaction.deadline};  // damaged: what it would answer is not known
+    return no_answer(transaction);  // damaged: what it would answer is not known
   }
-  const Instant at = now + wire_time(line.size(), options().serial_baud) + options().device_time;
+  const Instant at = now + wire_time(said->size() + kEnd.size(), options().serial_baud) + options().device_time;
   const std::string answered = answer(now, at, *text);
-  const bool is_framed = options().wss_checksum || flexgrid::is_framed(said);
+  const bool is_framed = options().wss_checksum || flexgrid::is_framed(*said);
   std::string reply;
   if (const std::size_t end = answered.find('\n'); end != std::string::npos) {
     reply = flexgrid::frame(is_framed, answered.substr(0, end)) + flexgrid::frame(is_framed, "OK");

@@ -75,6 +75,9 @@ void SurveyClient::step(Instant now, const Event& event, EffectSink& sink) {
       seen_.clear();
       return ask(Query{Noun::receivers, {}}, sink);
     }
+    if (stage_ == Stage::sights) {
+      return ask_sights(sink);
+    }
   }
   const auto* arrived = std::get_if<MessageArrived>(&event);
   const auto* reply = arrived == nullptr ? nullptr : std::get_if<OperatorReply>(&arrived->envelope.body);
@@ -125,25 +128,22 @@ void SurveyClient::hear(Instant now, const OperatorReply& reply, EffectSink& sin
       return;
     case Stage::ways:
       if (gather(reply, ways_, Noun::ways, sink)) {
-        if (what_ == What::powers) {
-          powers_.emplace(ways_);
+        if (what_ == What::lasers) {
+          lasers_.emplace(ways_);
         } else {
           fibres_.emplace(ways_);
         }
         next(sink);
       }
       return;
-    case Stage::expected:
+    case Stage::sights:
       if (gather(reply, ways_, Noun::ways, sink)) {
-        std::map<ElementId, Dbm> powers;
-        for (const WayReport& way : ways_) {
-          if (way.expected) {
-            powers[way.receiver] = *way.expected;
-          }
+        const bool is_whole = add_ways(ways_, lights_);
+        if (!is_whole && now - lit_at_ < kReadingWait) {
+          return wait(now, sink);
         }
-        survey().expect(powers);
-        stage_ = Stage::receivers;
-        wait(now, sink);
+        survey().take(lights_);
+        next(sink);
       }
       return;
     case Stage::light:
@@ -160,8 +160,8 @@ void SurveyClient::hear(Instant now, const OperatorReply& reply, EffectSink& sin
 }
 
 LightSurvey& SurveyClient::survey() {
-  if (powers_) {
-    return *powers_;
+  if (lasers_) {
+    return *lasers_;
   }
   return campaign_ ? static_cast<LightSurvey&>(*campaign_) : *fibres_;
 }
@@ -178,13 +178,14 @@ void SurveyClient::next(EffectSink& sink) {
 void SurveyClient::begin_look(Instant now, EffectSink& sink) {
   lit_at_ = now;
   returned_ = 0;
-  if (survey().wants_expected()) {
-    stage_ = Stage::expected;
-    ways_.clear();
-    return ask(Query{Noun::ways, {}}, sink);
-  }
   stage_ = Stage::receivers;
   wait(now, sink);
+}
+
+void SurveyClient::ask_sights(EffectSink& sink) {
+  stage_ = Stage::sights;
+  ways_.clear();
+  ask(Query{Noun::ways, {}}, sink);
 }
 
 void SurveyClient::on_light(Instant now, const OperatorReply& reply, EffectSink& sink) {
@@ -231,9 +232,9 @@ void SurveyClient::stands(Instant now, EffectSink& sink) {
     stage_ = Stage::keep;
     return ask(Calibrate{campaign_->calibrations(), false, {}}, sink);
   }
-  if (stage_ == Stage::dark && powers_ && !powers_->powers().empty()) {
+  if (stage_ == Stage::dark && lasers_ && !lasers_->measured().empty()) {
     stage_ = Stage::keep;
-    return ask(Calibrate{{}, false, powers_->powers()}, sink);
+    return ask(Calibrate{{}, false, lasers_->measured()}, sink);
   }
   stage_ = Stage::over;
   ended_ = now;
@@ -244,16 +245,14 @@ void SurveyClient::on_receivers(Instant now, const OperatorReply& reply, EffectS
     return;
   }
   const std::vector<ElementId> wanted = survey().receivers();
-  std::map<ElementId, Dbm> powers;
-  for (const ReceiverReport& row : seen_) {
-    if (row.since_commit && std::ranges::binary_search(wanted, row.receiver)) {
-      powers[row.receiver] = row.power;
-    }
-  }
-  if (powers.size() < wanted.size() && now - lit_at_ < kReadingWait) {
+  lights_ = lights_at(seen_, wanted);
+  if (lights_.size() < wanted.size() && now - lit_at_ < kReadingWait) {
     return wait(now, sink);
   }
-  survey().take(powers);
+  if (survey().wants_ways()) {
+    return ask_sights(sink);
+  }
+  survey().take(lights_);
   next(sink);
 }
 

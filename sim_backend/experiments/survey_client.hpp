@@ -13,7 +13,7 @@
 
 #include "controller/calibrate/campaign.hpp"
 #include "controller/calibrate/fibre_check.hpp"
-#include "controller/calibrate/power_survey.hpp"
+#include "controller/calibrate/laser_survey.hpp"
 #include "runtime/host.hpp"
 #include "sim_backend/world/world.hpp"
 
@@ -21,7 +21,7 @@ namespace loom {
 
 class SurveyClient {
  public:
-  enum class What : std::uint8_t { rings, fibres, powers };
+  enum class What : std::uint8_t { rings, fibres, lasers };
   /// `banks`: ascending; none: all. Joins the world's network as the operator of this number.
   SurveyClient(World& world, What what, std::vector<DeviceId> banks = {}, std::uint32_t number = 7);
   ~SurveyClient();
@@ -31,21 +31,22 @@ class SurveyClient {
   bool is_over() const { return stage_ == Stage::over; }
   /// Empty: all is well.
   const std::string& trouble() const { return trouble_; }
-  /// Precondition: What::rings, and they were listed; likewise fibres() and powers().
+  /// Precondition: What::rings, and they were listed; likewise fibres() and lasers().
   const Campaign& campaign() const { return *campaign_; }
   const FibreCheck& fibres() const { return *fibres_; }
-  const PowerSurvey& powers() const { return *powers_; }
+  const LaserSurvey& lasers() const { return *lasers_; }
   Duration took() const { return ended_ - begun_; }
   std::uint64_t rows_read() const { return rows_read_; }
 
  private:
-  enum class Stage : std::uint8_t { rings, known, ways, light, history, expected, receivers, dark, keep, over };
+  enum class Stage : std::uint8_t { rings, known, ways, light, history, receivers, sights, dark, keep, over };
 
   void step(Instant now, const Event& event, EffectSink& sink);
   void hear(Instant now, const OperatorReply& reply, EffectSink& sink);
   void ask(OperatorAsk question, EffectSink& sink);
   void wait(Instant now, EffectSink& sink);
   void next(EffectSink& sink);
+  void ask_sights(EffectSink& sink);
   void begin_look(Instant now, EffectSink& sink);
   void stands(Instant now, EffectSink& sink);
   LightSurvey& survey();
@@ -70,10 +71,11 @@ class SurveyClient {
   std::vector<RingReport> rings_;
   std::vector<CalibrationReport> known_;
   std::vector<ReceiverReport> seen_;
+  ReceivedLights lights_;  ///< of the look under way
   std::vector<WayReport> ways_;
   std::optional<Campaign> campaign_;
   std::optional<FibreCheck> fibres_;
-  std::optional<PowerSurvey> powers_;
+  std::optional<LaserSurvey> lasers_;
   std::string trouble_;
   std::uint64_t rows_read_ = 0;
 };

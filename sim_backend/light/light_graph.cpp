@@ -6,6 +6,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/fabric/gain_stage.hpp"
+
 namespace loom {
 namespace {
 
@@ -57,7 +59,7 @@ LightGraph::LightGraph(std::shared_ptr<const Fabric> fabric) : fabric_(std::move
     fibre_of_output_.resize(fibre_of_output_.size() + element.outputs, kNone);
     const bool is_driven = fabric_->device_of_element[element.id.value].has_value();
     gain_.push_back(is_driven ? kGainOff : usual_gain(element.kind));
-    if (is_driven && (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind))) {
+    if (is_driven && is_gain_stage(element)) {
       steerable_[element.id.value] = true;
     }
     if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
@@ -120,7 +122,7 @@ void LightGraph::pass(ElementId element_id, PortNumber input, const Ray& ray, Pa
     pass_wss(element, input, ray, passage);
   } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
     pass_ocs(element, input, ray, passage);
-  } else if (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind)) {
+  } else if (is_gain_stage(element)) {
     leave(passage.exits, 0, ray, element.insertion_loss - gain_[element_id.value], false);
   } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     if (input < panel->wiring.size() && panel->wiring[input] < element.outputs) {

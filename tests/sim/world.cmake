@@ -93,7 +93,7 @@ add_dependencies(keys_lab_test loom lightloomd lightloom-agent lightloom-emulate
 loom_test(calibration_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/calibrate/calibration_world_test.cpp
           ${CMAKE_CURRENT_LIST_DIR}/calibrate/ring_lock_world_test.cpp
           ${CMAKE_CURRENT_LIST_DIR}/calibrate/fibre_check_world_test.cpp
-          ${CMAKE_CURRENT_LIST_DIR}/calibrate/power_survey_world_test.cpp
+          ${CMAKE_CURRENT_LIST_DIR}/calibrate/laser_survey_world_test.cpp
   LINKS loom_sim_world)
 loom_test(calibration_lab_test ALONE SOURCES ${CMAKE_CURRENT_LIST_DIR}/labs/calibration_lab_test.cpp
   LINKS loom_sim_world loom_light_log loom_runtime nlohmann_json::nlohmann_json)

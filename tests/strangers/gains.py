@@ -323,10 +323,10 @@ FABRIC = "schema_version: 1\nkind: fabric\nname: gains\narchitecture: gains\n" +
         "devices": (
             "name: laser-#, kind: itla_laser, agent: node-#, bus: itla-#, elements: [tx-#]",
             "name: wss-#, kind: wss, agent: node-0, bus: wss-#, elements: [wss-#]",
-            "name: voa-#, kind: scpi_voa, agent: node-0, bus: mainframe, elements: [voa-#], profile: {%s#}",
+            "name: voa-#, kind: scpi_voa, agent: node-0, bus: mainframe, elements: [voa-#], %s#",
             "name: edfa-0, kind: modbus_edfa, agent: node-0, bus: registers, elements: [edfa-0]",
             "name: edfa-1, kind: scpi_edfa, agent: node-1, bus: lines, elements: [edfa-1]")}.items())
-FABRIC = FABRIC.replace("{%s0}", "{output_query: ':READ{slot}:POW?'}").replace("{%s1}", "{slot: 2}")
+FABRIC = FABRIC.replace("%s0", "profile: {output_query: ':READ{slot}:POW?'}").replace("%s1", "bus_address: 2")
 SCENARIO = """{{schema_version: 1, kind: scenario, name: gains, mode: mixed, fabric: {fabric}, algorithm: oddl,
 agents: {{processes: 1}}, inventory: {{mainframe: 'tcp://127.0.0.1:{mainframe}',
 registers: 'modbus-tcp://127.0.0.1:{registers}', lines: 'tcp://127.0.0.1:{lines}'}}}}

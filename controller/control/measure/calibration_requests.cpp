@@ -52,20 +52,20 @@ Intent with_calibrations(Intent changed, const std::vector<DeviceCalibration>& b
 constexpr Db kOffsetMost{2'000};
 
 /// As calibrations of the lasers, ascending device.
-Result<std::vector<DeviceCalibration>> lasers_of(const Fabric& fabric, const std::vector<MeasuredPower>& powers) {
+Result<std::vector<DeviceCalibration>> lasers_of(const Fabric& fabric, const std::vector<MeasuredChannel>& channels) {
   std::map<DeviceId, DeviceCalibration> lasers;
-  for (const MeasuredPower& power : powers) {
-    const auto* transmitter = kind_of<Transmitter>(fabric, power.transmitter);
-    const auto device = transmitter == nullptr ? std::nullopt : fabric.device_of_element[power.transmitter.value];
+  for (const MeasuredChannel& light : channels) {
+    const auto* transmitter = kind_of<Transmitter>(fabric, light.transmitter);
+    const auto device = transmitter == nullptr ? std::nullopt : fabric.device_of_element[light.transmitter.value];
     if (!device) {
-      return std::unexpected(no_such("transmitter", power.transmitter, fabric));
+      return std::unexpected(no_such("transmitter", light.transmitter, fabric));
     }
     DeviceCalibration& laser = lasers[*device];
     laser.device = *device;
-    if (!laser.powers.empty() && !(laser.powers.back().slot < power.slot)) {
-      return fail(ErrorCode::invalid_argument, "powers must ascend by transmitter and slot, and come once");
+    if (!laser.lights.empty() && !(laser.lights.back().slot < light.slot)) {
+      return fail(ErrorCode::invalid_argument, "channels must ascend by transmitter and slot, and come once");
     }
-    laser.powers.push_back({power.slot, power.offset, power.receiver});
+    laser.lights.push_back({light.slot, light.offset, light.receiver, light.detuning});
   }
   std::vector<DeviceCalibration> rows;
   for (auto& [device, laser] : lasers) {
@@ -172,7 +172,7 @@ Result<void> CalibrationRequests::check(const DeviceCalibration& bank) const {
     return fail(ErrorCode::invalid_argument, format_text("device {} is neither a bank of rings nor a laser", bank.device.value),
                 "loom device list");
   }
-  if (is_laser ? !bank.rings.empty() : !bank.powers.empty()) {
+  if (is_laser ? !bank.rings.empty() : !bank.lights.empty()) {
     return fail(ErrorCode::invalid_argument,
                 format_text("{} is a {}", fabric.device(bank.device).name,
                             is_laser ? "laser: it has no rings" : "bank of rings: it sends no light"),
@@ -180,12 +180,18 @@ Result<void> CalibrationRequests::check(const DeviceCalibration& bank) const {
   }
   const Device& device = fabric.device(bank.device);
   const auto* transmitter = std::get_if<Transmitter>(&fabric.element(device.elements.front()).kind);
-  for (const ChannelPower& power : bank.powers) {
-    if (transmitter->channels.channel_of(power.slot) < 0 || power.offset > kOffsetMost || -power.offset > kOffsetMost) {
+  for (const ChannelLight& light : bank.lights) {
+    if (transmitter->channels.channel_of(light.slot) < 0 || light.offset > kOffsetMost || -light.offset > kOffsetMost) {
       return fail(ErrorCode::out_of_range,
                   format_text("{} at {}: {} beside its figures; it has {} channels, and no light is more than {} beside",
-                              device.name, to_string(centre_of(power.slot)), to_string(power.offset),
+                              device.name, to_string(centre_of(light.slot)), to_string(light.offset),
                               transmitter->channels.count, to_string(kOffsetMost)));
+    }
+    if (light.detuning && 2 * magnitude(*light.detuning).mhz > width_of(light.slot).mhz) {
+      return fail(
+          ErrorCode::out_of_range,
+          format_text("{} at {}: {} MHz beside the middle of its channel, which is {} MHz wide: that is another's light",
+                      device.name, to_string(centre_of(light.slot)), light.detuning->mhz, width_of(light.slot).mhz));
     }
   }
   for (const RingLaw& law : bank.rings) {
@@ -216,7 +222,7 @@ Result<void> CalibrationRequests::check(const DeviceCalibration& bank) const {
 void CalibrationRequests::begin(const Requester& requester, const Calibrate& request,
                                 const std::function<std::string(const Device&)>& carries, EffectSink& sink) {
   std::vector<DeviceCalibration> banks = request.banks;
-  auto lasers = lasers_of(*facts_.fabric, request.powers);
+  auto lasers = lasers_of(*facts_.fabric, request.channels);
   if (!lasers) {
     return answers_.refuse(requester, std::move(lasers).error(), sink);
   }

@@ -127,6 +127,7 @@ ReportPage<WayReport> Reports::way_rows(const Query& query) const {
       sent.emplace(probe.receiver, light);
     }
   }
+  const std::map<ElementId, ProbeSight> sights = from_.light.probe_sights();
   std::optional<PowerTrace> trace;  // of all rows
   const auto add = [&](ElementId receiver, DeviceId monitor) {
     page.add(receiver.value, [&] {
@@ -136,6 +137,10 @@ ReportPage<WayReport> Reports::way_rows(const Query& query) const {
           trace.emplace(fabric, from_.confirmed.plan());
         }
         row.expected = trace->at_receiver(light->second);
+      }
+      if (const auto sight = sights.find(receiver); sight != sights.end()) {
+        row.wavemeter = sight->second.wavemeter;
+        row.measured = sight->second.frequency;
       }
       return row;
     });

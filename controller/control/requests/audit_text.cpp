@@ -145,8 +145,8 @@ struct AskText {
     for (std::size_t i = 0; i < ask.banks.size() && i < kNamed; ++i) {
       text += format_text(" {}{}", ask.banks[i].device.value, ask.banks[i].is_empty() ? " --forget" : "");
     }
-    const std::string powers = ask.powers.empty() ? "" : format_text(" --lasers: {} channels", ask.powers.size());
-    return text + (ask.banks.size() > kNamed ? " ..." : "") + powers + dry(ask.dry_run);
+    const std::string lasers = ask.channels.empty() ? "" : format_text(" --lasers: {} channels", ask.channels.size());
+    return text + (ask.banks.size() > kNamed ? " ..." : "") + lasers + dry(ask.dry_run);
   }
   std::string operator()(const AcknowledgeAlarm& ask) const { return format_text("alarm ack {}", ask.alarm.value); }
   std::string operator()(const ApplySchedule& ask) const {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,12 @@ struct MissingLight {
   CircuitId circuit;
   Instant all_read_since{};  ///< no device on its way was read earlier
   std::string why;
+};
+
+/// Light to measure by, and who can tell its frequency apart.
+struct ProbeSight {
+  DeviceId wavemeter;
+  std::optional<Frequency> frequency{};  ///< since it was set; none: not read yet
 };
 
 class LightWatch {
@@ -57,6 +64,8 @@ class LightWatch {
   std::string who_measured(DeviceId laser) const;
   /// Lasers whose light a monitor may measure, ascending.
   std::vector<DeviceId> lasers_seen_by(DeviceId monitor) const;
+  /// Of the confirmed plan's light to measure by, what a wavemeter on its way can tell apart; by the receiver it is sent to.
+  std::map<ElementId, ProbeSight> probe_sights() const;
   /// Lasers whose frequency a monitor has measured to be as planned, ascending.
   std::vector<DeviceId> proven_lasers() const;
 
@@ -73,7 +82,7 @@ class LightWatch {
   AgentLight light_of(NodeId node) const;
   const LightPaths& paths() const;
   void gather_received(Sight& sight) const;
-  bool measures_frequency(DeviceId monitor) const;
+  bool is_wavemeter(DeviceId monitor) const;
   std::optional<MissingLight> missing_at_receiver(ElementId receiver, const Sight& seen) const;
   std::optional<MissingLight> missing_in_switch(ElementId element, const Sight& seen) const;
   MissingLight missing_of(std::size_t index, const MeasuredLight& dark, DeviceId witness, const Sight& seen) const;

@@ -37,11 +37,10 @@ void add_monitor(const Fabric& fabric, const Observation& seen, const MonitorObs
 
 }  // namespace
 
-/// A power meter says nothing of frequencies, and asking costs a look at the whole fabric.
-bool LightWatch::measures_frequency(DeviceId monitor) const {
+bool LightWatch::is_wavemeter(DeviceId monitor) const {
   const Observation* seen = sessions_.observed(monitor);
   const auto* reading = seen == nullptr ? nullptr : std::get_if<MonitorObservation>(&seen->reading);
-  return reading != nullptr && !reading->lights.empty() && reading->lights.front().frequency.mhz != 0;
+  return reading != nullptr && reading->is_wavemeter;
 }
 
 void LightWatch::gather_received(Sight& sight) const {
@@ -140,7 +139,7 @@ std::optional<std::size_t> LightWatch::circuit_of_laser(DeviceId laser) const {
   }
   const auto is_measured = [this](const Sighting& sighting) {
     const auto monitor = facts_.fabric->device_of_element[sighting.receiver.value];
-    return monitor && measures_frequency(*monitor);
+    return monitor && is_wavemeter(*monitor);
   };
   return std::ranges::any_of(paths_->sightings(found->second), is_measured) ? std::optional(found->second) : std::nullopt;
 }
@@ -180,7 +179,7 @@ std::string LightWatch::who_measured(DeviceId laser) const {
 
 std::vector<DeviceId> LightWatch::lasers_seen_by(DeviceId monitor) const {
   std::vector<DeviceId> lasers;
-  if (!has_monitors_ || !confirmed_.exists() || !measures_frequency(monitor)) {
+  if (!has_monitors_ || !confirmed_.exists() || !is_wavemeter(monitor)) {
     return lasers;
   }
   for (const ElementId receiver : facts_.fabric->device(monitor).elements) {
@@ -212,6 +211,37 @@ std::vector<DeviceId> LightWatch::proven_lasers() const {
   }
   std::ranges::sort(lasers);
   return lasers;
+}
+
+/// Light to measure by is followed as circuits are, after them: what they leave at a wavemeter is told apart from it.
+std::map<ElementId, ProbeSight> LightWatch::probe_sights() const {
+  std::map<ElementId, ProbeSight> sights;
+  const std::vector<Probe>& probes = confirmed_.exists() ? confirmed_.intent().probes : std::vector<Probe>{};
+  const auto is_one = [&](const Device& device) { return device.role == DeviceRole::monitor && is_wavemeter(device.id); };
+  if (probes.empty() || std::ranges::none_of(facts_.fabric->devices, is_one)) {
+    return sights;
+  }
+  auto lights = std::make_shared<Plan>(confirmed_.plan());
+  const std::size_t first = lights->circuits.size();
+  for (const Probe& probe : probes) {
+    Circuit& light = lights->circuits.emplace_back();
+    light.transmitter = probe.transmitter;
+    light.receiver = probe.receiver;
+    light.slot = probe.slot;
+  }
+  const LightPaths ways(facts_.fabric, std::move(lights));
+  const Sight here = sight();
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    for (const Sighting& sighting : probes[i].emit ? ways.sightings(first + i) : std::span<const Sighting>{}) {
+      const auto monitor = facts_.fabric->device_of_element[sighting.receiver.value];
+      if (sighting.is_alone_in_slot && monitor && is_wavemeter(*monitor)) {
+        const auto measured = measured_frequency(ways, first + i, here.readings);
+        sights[probes[i].receiver] = {*monitor, measured ? std::optional(measured->frequency) : std::nullopt};
+        break;
+      }
+    }
+  }
+  return sights;
 }
 
 }  // namespace loom

@@ -169,7 +169,7 @@ class Sentence {
       const DevicePlan* plan = paths_.device(seen.device);
       const Db wanted = std::get<GainSetpoint>(plan->timeline.front().setpoint).gain;
       return format_text("has a gain of {}, desired {}, off by more than {}",
-                         to_string(wanted + gain_error(element, *stage, wanted)), to_string(wanted),
+                         gain_text(wanted + gain_error(element, *stage, wanted)), gain_text(wanted),
                          to_string(readings_.limits.dim_beyond));
     }
     const auto* ring = std::get_if<RingFilter>(&element.kind);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/fabric/gain_stage.hpp"
+
 namespace loom {
 namespace {
 
@@ -56,18 +58,6 @@ bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<
   });
 }
 
-Positions::Positions(const Fabric& fabric)
-    : routes(fabric.elements.size()),
-      resonances(fabric.elements.size()),
-      connects(fabric.elements.size()),
-      off(fabric.elements.size()) {
-  for (const Device& device : fabric.devices) {
-    if (device.role == DeviceRole::gain_stage) {
-      off[device.elements.front().value] = true;
-    }
-  }
-}
-
 Positions positions_of(const Fabric& fabric, const Plan& plan) {
   Positions positions(fabric);
   for (const NodePlan& node : plan.nodes) {
@@ -79,7 +69,7 @@ Positions positions_of(const Fabric& fabric, const Plan& plan) {
       } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
         positions.connects[elements[0].value] = ocs->connects;
       } else if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
-        positions.off[elements[0].value] = stage->gain == kGainOff;
+        positions.gains[elements[0].value] = stage->gain;
       } else if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
         for (const RingResonance& ring : heater->rings) {
           const std::int64_t n = (ring.resonance.mhz - kGridAnchor.mhz) / kGridStep.mhz;
@@ -233,8 +223,8 @@ bool PathFinder::passes_already(const Element& element, PortNumber input, PortNu
     const auto& connects = preferred_.connects[element.id.value];
     return std::find(connects.begin(), connects.end(), CrossConnect{input, output}) != connects.end();
   }
-  if (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind)) {
-    return !preferred_.off[element.id.value];
+  if (is_gain_stage(element)) {
+    return preferred_.gains[element.id.value] != kGainOff;
   }
   const auto& resonance = preferred_.resonances[element.id.value];
   const bool couples = resonance && centre_of(*resonance) == centre_of(slot);

@@ -25,11 +25,15 @@ using Path = std::vector<Hop>;
 
 /// Settings of all switching elements, by element; each kind uses its own table. A position once claimed stays for the stage.
 struct Positions {
-  explicit Positions(const Fabric& fabric);
+  explicit Positions(const Fabric& fabric)
+      : routes(fabric.elements.size()),
+        resonances(fabric.elements.size()),
+        connects(fabric.elements.size()),
+        gains(fabric.elements.size(), kGainOff) {}
   std::vector<std::vector<WssRoute>> routes;             ///< ascending (slot.n, input)
   std::vector<std::optional<FrequencySlot>> resonances;  ///< of ring filters that drop or add
   std::vector<std::vector<CrossConnect>> connects;       ///< ascending input
-  std::vector<bool> off;  ///< gain stages that pass nothing: until they are told, all that are driven
+  std::vector<Db> gains;                                 ///< of gain stages that are driven; kGainOff until they are told
 };
 
 /// What a plan sets. Of a resonance only the centre is known: its slot has no width.

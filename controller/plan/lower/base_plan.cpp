@@ -8,7 +8,6 @@ BasePlan::BasePlan(const Fabric& fabric, const Plan* plan, const std::vector<Ele
     : plan_(plan),
       positions_(fabric),
       resonances_(fabric.elements.size()),
-      gains_(fabric.elements.size()),
       devices_(fabric.devices.size(), nullptr),
       circuits_(fabric.elements.size()) {
   if (plan == nullptr) {
@@ -28,10 +27,7 @@ BasePlan::BasePlan(const Fabric& fabric, const Plan* plan, const std::vector<Ele
     positions_.routes[element.value].clear();
     positions_.connects[element.value].clear();
     resonances_[element.value].reset();
-    if (gains_[element.value]) {
-      gains_[element.value] = kGainOff;
-      positions_.off[element.value] = true;
-    }
+    positions_.gains[element.value] = kGainOff;
   }
 }
 
@@ -40,8 +36,6 @@ void BasePlan::read(const Device& device, const Setpoint& setpoint) {
     for (const RingResonance& ring : heater->rings) {
       resonances_[device.elements[ring.channel].value] = ring.resonance;
     }
-  } else if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
-    gains_[device.elements.front().value] = stage->gain;
   }
 }
 

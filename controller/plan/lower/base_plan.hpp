@@ -23,8 +23,6 @@ class BasePlan {
   const Positions& positions() const { return positions_; }
   /// By element; nothing: the ring is parked, or it is none.
   const std::vector<std::optional<Frequency>>& resonances() const { return resonances_; }
-  /// By element; nothing: it is no gain stage.
-  const std::vector<std::optional<Db>>& gains() const { return gains_; }
 
  private:
   void read(const Device& device, const Setpoint& setpoint);
@@ -32,7 +30,6 @@ class BasePlan {
   const Plan* plan_;
   Positions positions_;
   std::vector<std::optional<Frequency>> resonances_;
-  std::vector<std::optional<Db>> gains_;
   std::vector<const DevicePlan*> devices_;
   std::vector<std::vector<const Circuit*>> circuits_;
 };

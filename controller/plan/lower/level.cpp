@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/fabric/gain_stage.hpp"
+
 namespace loom {
 namespace {
 
@@ -31,16 +33,11 @@ Db loss_of(const Fabric& fabric, const Hop& hop) {
 
 Db whole_steps(Db by) { return {(by.centi + kStepCenti - 1) / kStepCenti * kStepCenti}; }
 
-bool is_gain_stage(const Element& element) {
-  return std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind);
-}
-
 }  // namespace
 
-Leveller::Leveller(const Fabric& fabric, const Positions& base, const std::vector<std::optional<Db>>& gains)
+Leveller::Leveller(const Fabric& fabric, const Positions& base)
     : fabric_(fabric),
       base_(base),
-      base_gains_(gains),
       is_frozen_(fabric.elements.size()),
       by_hand_(fabric.elements.size()),
       stage_(fabric.elements.size()) {}
@@ -83,7 +80,7 @@ Db Leveller::held_at(const Hop& hop, FrequencySlot slot) const {
     return *by_hand_[hop.element.value];
   }
   if (is_gain_stage(fabric_.element(hop.element))) {
-    return base_gains_[hop.element.value].value_or(kGainOff);
+    return base_.gains[hop.element.value];
   }
   for (const WssRoute& route : base_.routes[hop.element.value]) {
     if (route.slot == slot && route.input == hop.input) {

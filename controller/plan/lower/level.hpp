@@ -32,8 +32,7 @@ struct Levels {
 /// remains as it is.
 class Leveller {
  public:
-  /// `gains`: of the base plan, by element.
-  Leveller(const Fabric& fabric, const Positions& base, const std::vector<std::optional<Db>>& gains);
+  Leveller(const Fabric& fabric, const Positions& base);
   /// Has this fabric anything that could be set so?
   static bool can_level(const Fabric& fabric);
   /// Its device follows no order: what it has by the base it keeps. Before any light is added.
@@ -73,7 +72,6 @@ class Leveller {
 
   const Fabric& fabric_;
   const Positions& base_;
-  const std::vector<std::optional<Db>>& base_gains_;
   std::vector<Point> points_;
   std::vector<Beam> beams_;
   std::vector<bool> is_frozen_;                              ///< by element

@@ -345,7 +345,7 @@ class Lowering {
     if (!Leveller::can_level(fabric_)) {
       return;
     }
-    Leveller leveller(fabric_, base_.positions(), base_.gains());
+    Leveller leveller(fabric_, base_.positions());
     for (const ElementId element : request_.frozen) {
       leveller.freeze(element);
     }

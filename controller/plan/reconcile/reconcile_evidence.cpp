@@ -120,8 +120,7 @@ std::string describe_connects(const std::vector<CrossConnect>& wanted, const Cir
 }
 
 std::string describe_stage(const Element& element, const GainSetpoint& wanted, const GainObservation& seen) {
-  const auto text = [](Db gain) { return gain == kGainOff ? std::string("off") : to_string(gain); };
-  std::string said = format_text("desired {}, observed {}", text(wanted.gain), text(seen.gain));
+  std::string said = format_text("desired {}, observed {}", gain_text(wanted.gain), gain_text(seen.gain));
   if (seen.input && seen.output) {
     said += format_text(" with {} before it and {} behind it", to_string(*seen.input), to_string(*seen.output));
   }

@@ -2,6 +2,8 @@
 // The way of one signal as marks that can be compared: before and after a plan.
 #include "controller/plan/verify/verify_parts.hpp"
 
+#include "core/fabric/gain_stage.hpp"
+
 namespace loom::verifying {
 namespace {
 
@@ -64,7 +66,7 @@ class Walk {
       }
     } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
       leave(element.id, input < panel->wiring.size() ? panel->wiring[input] : -1);
-    } else if (std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Attenuator>(element.kind)) {
+    } else if (is_gain_stage(element)) {
       marks_.push_back(settings_.gains[element.id.value].centi);
       leave(element.id, 0);
     } else if (!std::holds_alternative<PacketSwitch>(element.kind)) {

@@ -67,7 +67,7 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
 
 void Settings::measure(const Fabric& fabric, const Intent& intent) {
   for (const DeviceCalibration& each : intent.calibrations) {
-    for (const ChannelPower& power : calibration_of(intent, each.device) == &each ? each.powers : std::vector<ChannelPower>{}) {
+    for (const ChannelLight& power : calibration_of(intent, each.device) == &each ? each.lights : std::vector<ChannelLight>{}) {
       offsets[{fabric.device(each.device).elements[0], power.slot}] = power.offset;
     }
   }

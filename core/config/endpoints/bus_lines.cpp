@@ -65,16 +65,11 @@ std::string conflict(const Line& line, const Bus& bus, const Bus& other, const L
 constexpr std::uint32_t kLowestI2cAddress = 0x03;
 constexpr std::uint32_t kHighestI2cAddress = 0x77;
 
-/// Its place in a mainframe, whose slots share one line; 0: its model's usual one, or it is no module of a mainframe.
-std::uint32_t slot_of(const Device& device) {
-  const auto slot = std::ranges::find(device.profile, "slot", &DeviceSetting::key);
-  const auto* number = slot == device.profile.end() ? nullptr : std::get_if<std::int64_t>(&slot->value);
-  return number == nullptr ? 0 : static_cast<std::uint32_t>(*number);
-}
-
-/// Only gain stages have slots, so whatever else is on such a line is alone there.
-bool may_share(const Device& a, const Device& b) {
-  return a.role == DeviceRole::gain_stage && b.role == DeviceRole::gain_stage && slot_of(a) != slot_of(b);
+const DeviceModel* model_of(const Device& device, DeviceModels models) {
+  const auto model = std::ranges::find_if(models, [&](const DeviceModel* each) {
+    return device.model.empty() ? each->role == device.role : each->name == device.model;
+  });
+  return model == models.end() ? nullptr : *model;
 }
 
 std::string i2c_fault(const Device& device, const Bus& bus) {
@@ -87,7 +82,7 @@ std::string i2c_fault(const Device& device, const Bus& bus) {
 
 }  // namespace
 
-std::vector<LineFault> check_lines(const Fabric& fabric) {
+std::vector<LineFault> check_lines(const Fabric& fabric, DeviceModels models) {
   std::vector<LineFault> faults;
   std::map<std::string, const Bus*> bus_of_place;
   for (const Bus& bus : fabric.buses) {
@@ -101,8 +96,12 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
       faults.push_back({bus.id, std::nullopt, std::move(why)});
     }
   }
+  struct First {
+    const Device* device;
+    bool is_addressed;
+  };
+  std::map<std::string, First> first_at;
   std::map<std::pair<std::string, std::uint32_t>, const Device*> device_at;
-  std::map<std::string, std::vector<const Device*>> unaddressed_at;
   for (const Device& device : fabric.devices) {
     if (device.bus.value >= fabric.buses.size()) {
       continue;
@@ -116,24 +115,21 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
       faults.push_back({bus.id, device.id, std::move(fault)});
       continue;
     }
-    if (!line->has_addresses()) {
-      std::vector<const Device*>& others = unaddressed_at[line->place];
-      const auto other = std::ranges::find_if(others, [&](const Device* each) { return !may_share(device, *each); });
-      if (other != others.end()) {
-        faults.push_back({bus.id, device.id,
-                          format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it{}",
-                                      device.name, bus.endpoint, (*other)->name,
-                                      device.role == DeviceRole::gain_stage ? ", or gain stages of different slots" : "")});
-      }
-      others.push_back(&device);
+    const DeviceModel* model = model_of(device, models);
+    const bool is_addressed = line->has_addresses() || (model != nullptr && model->is_module);
+    const First& first = first_at.emplace(line->place, First{&device, is_addressed}).first->second;
+    if (first.device != &device && !(is_addressed && first.is_addressed)) {
+      faults.push_back({bus.id, device.id,
+                        format_text("'{}' is at {}, as '{}' is; the line has no addresses, expected one device on it",
+                                    device.name, bus.endpoint, first.device->name)});
       continue;
     }
     const auto [at, is_new] = device_at.emplace(std::pair{line->place, device.bus_address}, &device);
     if (!is_new) {
-      faults.push_back(
-          {bus.id, device.id,
-           format_text("'{}' has bus_address {} at {}, as '{}' has; expected {} {} for each", device.name, device.bus_address,
-                       bus.endpoint, at->second->name, line->is_i2c() ? "an" : "a", line->address())});
+      faults.push_back({bus.id, device.id,
+                        format_text("'{}' has bus_address {} at {}, as '{}' has; expected {} {} for each", device.name,
+                                    device.bus_address, bus.endpoint, at->second->name, line->is_i2c() ? "an" : "a",
+                                    line->has_addresses() ? line->address() : "slot")});
     }
   }
   return faults;
@@ -142,23 +138,21 @@ std::vector<LineFault> check_lines(const Fabric& fabric) {
 std::vector<LineFault> check_protocols(const Fabric& fabric, DeviceModels models) {
   std::vector<LineFault> faults;
   for (const Device& device : fabric.devices) {
-    const auto model = std::ranges::find_if(models, [&](const DeviceModel* each) {
-      return device.model.empty() ? each->role == device.role : each->name == device.model;
-    });
-    if (device.bus.value >= fabric.buses.size() || model == models.end() || (*model)->schemes.empty()) {
+    const DeviceModel* model = model_of(device, models);
+    if (device.bus.value >= fabric.buses.size() || model == nullptr || model->schemes.empty()) {
       continue;
     }
     const Bus& bus = fabric.buses[device.bus.value];
     const std::string_view scheme = std::string_view(bus.endpoint).substr(0, bus.endpoint.find("://"));
-    if (bus.endpoint == "sim" || std::ranges::find((*model)->schemes, scheme) != (*model)->schemes.end()) {
+    if (bus.endpoint == "sim" || std::ranges::find(model->schemes, scheme) != model->schemes.end()) {
       continue;
     }
     std::string known;
-    for (const std::string_view each : (*model)->schemes) {
+    for (const std::string_view each : model->schemes) {
       known += format_text("{}{}://", known.empty() ? "" : ", ", each);
     }
     faults.push_back({bus.id, device.id,
-                      format_text("'{}' is a {}, which does not speak {}://; expected {} for {}", device.name, (*model)->name,
+                      format_text("'{}' is a {}, which does not speak {}://; expected {} for {}", device.name, model->name,
                                   scheme, known, named(bus))});
   }
   return faults;

@@ -260,22 +260,13 @@ std::string ScpiGainModel::answer(Instant now, std::string_view line) {
 }
 
 ModelReply ScpiGainModel::respond(Instant now, const Transaction& transaction) {
-  const auto* frame = std::get_if<Frame>(&transaction.order);
-  const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
-  if (frame == nullptr) {
-    return silence;
-  }
-  std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
-  if (!line.ends_with('\n')) {
-    return silence;  // it waits for an end of line that never comes
-  }
-  line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
-  std::string reply = answer(now, line);
+  const auto line = scpi_line_in(transaction);
+  std::string reply = line ? answer(now, *line) : std::string{};
   if (reply.empty()) {
-    return silence;
+    return no_answer(transaction);
   }
   reply += '\n';
-  const bool confirms = line.find(';') != std::string_view::npos;  // once it stands
+  const bool confirms = line->find(';') != std::string_view::npos;  // once it stands
   const Duration moves = confirms ? std::max<Duration>(settles_at() - now, Duration{}) : Duration{};
   return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, options().device_time + moves};
 }

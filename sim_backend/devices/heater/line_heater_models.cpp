@@ -52,20 +52,14 @@ void LineHeaterModel::power_up(Instant now) {
 
 /// What is said unasked comes before the answer; the bus finds more than one line, which is no reply, and keeps it.
 ModelReply LineHeaterModel::respond(Instant now, const Transaction& transaction) {
-  const auto* frame = std::get_if<Frame>(&transaction.order);
-  const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
-  if (frame == nullptr) {
-    return silence;
+  const auto line = line_in(transaction);
+  if (!line) {
+    return no_answer(transaction);
   }
-  const std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
-  if (!line.ends_with('\n')) {
-    return silence;  // it waits for an end of line that never comes
-  }
-  const Instant at = now + wire_time(line.size(), options().serial_baud) + options().device_time;
-  const std::string reply = answer(now, at, line.substr(0, line.size() - 1));
-  const bool is_waited_for = !frame->terminator.empty() || frame->reply_bytes > 0;
+  const Instant at = now + wire_time(line->size() + 1, options().serial_baud) + options().device_time;
+  const std::string reply = answer(now, at, *line);
   if (reply.empty()) {
-    return is_waited_for ? silence : ModelReply{{}, at - now};
+    return wants_reply(transaction) ? no_answer(transaction) : ModelReply{{}, at - now};
   }
   const std::string before = unasked();
   const std::string said = before + reply;

@@ -7,6 +7,7 @@
 
 #include "core/text/format_text.hpp"
 #include "drivers/ocs/scpi_ocs.hpp"
+#include "sim_backend/devices/wire.hpp"
 
 namespace loom {
 namespace {
@@ -60,20 +61,14 @@ void OcsModel::power_up(Instant now) {
 }
 
 ModelReply OcsModel::respond(Instant now, const Transaction& transaction) {
-  const auto* frame = std::get_if<Frame>(&transaction.order);
-  const ModelReply silence{{BusStatus::timeout, 0, {}, {}}, transaction.deadline};
-  if (frame == nullptr) {
-    return silence;
-  }
-  const std::string_view line(reinterpret_cast<const char*>(frame->request.data()), frame->request.size());
-  if (!line.ends_with('\n')) {
-    return silence;  // it waits for an end of line that never comes
+  const auto line = line_in(transaction);
+  if (!line) {
+    return no_answer(transaction);
   }
   const Instant at = now + service_time();
-  std::string reply = answer(now, at, line.substr(0, line.size() - 1));
+  std::string reply = answer(now, at, *line);
   if (reply.empty()) {
-    const bool waited_for = !frame->terminator.empty() || frame->reply_bytes > 0;
-    return waited_for ? silence : ModelReply{{}, at - now};
+    return wants_reply(transaction) ? no_answer(transaction) : ModelReply{{}, at - now};
   }
   reply += '\n';
   return {{BusStatus::ok, 0, {}, {reply.begin(), reply.end()}}, at - now};

@@ -57,16 +57,21 @@ TEST_CASE("an_amplifier_that_is_turned_off_passes_nothing_and_says_so") {
   CHECK(lines_of(rig).back() == ":AMPL1:STAT?");
 }
 
-TEST_CASE("words_and_place_of_a_stage_are_its_profiles") {
-  Rig rig = stage_rig("scpi_edfa", {{"slot", std::int64_t{3}},
-                                    {"set_gain", std::string("SMODE {slot} G {db}")},
-                                    {"gain_query", std::string("GAIN{slot}?")},
-                                    {"turn", std::string()},
-                                    {"on_query", std::string()},
-                                    {"input_query", std::string()},
-                                    {"output_query", std::string()},
-                                    {"confirm_query", std::string("GAIN{slot}?")},
-                                    {"identifies", std::int64_t{0}}});
+TEST_CASE("words_and_place_of_a_stage_are_its_profiles_and_its_address") {
+  Fabric fabric = fabric_of_subjects();
+  Device& edfa = fabric.devices[device_named(fabric, "edfa").value];
+  edfa.model = "scpi_edfa";
+  edfa.bus_address = 3;
+  edfa.profile = {{"set_gain", std::string("SMODE {slot} G {db}")},
+                  {"gain_query", std::string("GAIN{slot}?")},
+                  {"turn", std::string()},
+                  {"on_query", std::string()},
+                  {"input_query", std::string()},
+                  {"output_query", std::string()},
+                  {"confirm_query", std::string("GAIN{slot}?")},
+                  {"identifies", std::int64_t{0}}};
+  const DeviceId device = edfa.id;
+  Rig rig(std::move(fabric), device, {});
   rig.fire(GainSetpoint{Db{1'250}});
   REQUIRE(rig.driver->activity() == DriverActivity::settled);
   CHECK(lines_of(rig) == std::vector<std::string>{"GAIN3?", "SMODE 3 G 12.50;GAIN3?", "GAIN3?"});

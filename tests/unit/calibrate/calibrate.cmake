@@ -7,6 +7,6 @@ loom_test(calibrate_test
     ${CMAKE_CURRENT_LIST_DIR}/bank_sweep_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/campaign_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/fibre_check_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/power_survey_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/laser_survey_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ring_ways_test.cpp
   LINKS loom_calibrate loom_architectures loom_agents)

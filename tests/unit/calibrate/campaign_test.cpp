@@ -31,19 +31,19 @@ std::vector<RingReport> banks_of(std::size_t banks, std::size_t rings, bool shar
   return all;
 }
 
-std::map<ElementId, Dbm> seen(const ProbeLight& ask, TrueBank& truth, std::size_t rings) {
+ReceivedLights seen(const ProbeLight& ask, TrueBank& truth, std::size_t rings) {
   std::map<std::uint32_t, std::vector<std::int32_t>> millivolts;
   for (const RingDrive& drive : ask.drives) {
     auto& bank = millivolts[drive.ring.value / 1'000];
     bank.resize(rings);
     bank[drive.ring.value % 1'000 - 100] = drive.millivolts;
   }
-  std::map<ElementId, Dbm> powers;
+  ReceivedLights lights;
   for (const Probe& probe : ask.probes) {
     const std::size_t ring = probe.receiver.value % 1'000 - 200;
-    powers[probe.receiver] = truth.dropped(ring, millivolts.at(probe.receiver.value / 1'000), centre_of(probe.slot));
+    lights[probe.receiver] = {truth.dropped(ring, millivolts.at(probe.receiver.value / 1'000), centre_of(probe.slot))};
   }
-  return powers;
+  return lights;
 }
 
 std::size_t run(Campaign& campaign, TrueBank& truth, std::size_t rings) {

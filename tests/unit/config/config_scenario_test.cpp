@@ -340,7 +340,10 @@ TEST_CASE("an_inventory_gives_an_adapter_one_bus_and_each_module_an_address_of_i
              Catch::Contains("a line speaks one protocol, expected "));
 }
 
-TEST_CASE("slots_of_one_mainframe_are_devices_of_one_line") {
+TEST_CASE("modules_in_slots_of_one_mainframe_share_its_line") {
+  const DeviceModel module{"voa", DeviceRole::gain_stage, "", {}, nullptr, {}, true};
+  const DeviceModel alone{"ocs", DeviceRole::circuit_switch, ""};
+  const std::array models{&module, &alone};
   Fabric fabric;
   fabric.buses = {{BusId{0}, "mainframe", NodeId{0}, "tcp://10.0.0.1:5025"}};
   for (const std::uint32_t id : {0U, 1U, 2U}) {
@@ -348,19 +351,23 @@ TEST_CASE("slots_of_one_mainframe_are_devices_of_one_line") {
     device.id = DeviceId{id};
     device.name = "voa-" + std::to_string(id);
     device.role = DeviceRole::gain_stage;
-    device.profile = {{"slot", std::int64_t{id + 1}}};
+    device.bus_address = static_cast<std::uint16_t>(id + 1);
     fabric.devices.push_back(std::move(device));
   }
-  CHECK(check_lines(fabric).empty());
-  fabric.devices[2].profile = fabric.devices[1].profile;
-  auto faults = check_lines(fabric);
+  CHECK(check_lines(fabric, models).empty());
+  fabric.devices[2].bus_address = 2;
+  auto faults = check_lines(fabric, models);
   REQUIRE(faults.size() == 1);
-  CHECK(
-      faults[0].message ==
-      "'voa-2' is at tcp://10.0.0.1:5025, as 'voa-1' is; the line has no addresses, expected one device on it, or gain stages "
-      "of different slots");
-  fabric.devices[2].role = DeviceRole::circuit_switch;
-  CHECK(check_lines(fabric).size() == 1);
+  CHECK(faults[0].message == "'voa-2' has bus_address 2 at tcp://10.0.0.1:5025, as 'voa-1' has; expected a slot for each");
+  for (const std::size_t stranger : {0U, 1U, 2U}) {
+    for (const std::uint32_t id : {0U, 1U, 2U}) {
+      fabric.devices[id].role = id == stranger ? DeviceRole::circuit_switch : DeviceRole::gain_stage;
+      fabric.devices[id].bus_address = static_cast<std::uint16_t>(id + 1);
+    }
+    faults = check_lines(fabric, models);
+    REQUIRE(faults.size() == (stranger == 0 ? 2 : 1));  // whoever comes later is told
+    CHECK_THAT(faults[0].message, Catch::Contains("the line has no addresses, expected one device on it"));
+  }
 }
 
 /// Two ways to write one address are one line.

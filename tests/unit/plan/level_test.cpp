@@ -44,8 +44,7 @@ VerifyBench bench() {
 }
 
 struct Levelled {
-  explicit Levelled(const VerifyBench& from)
-      : bench(from), base(bench.fabric), gains(bench.fabric.elements.size()), finder(bench.fabric, base) {}
+  explicit Levelled(const VerifyBench& from) : bench(from), base(bench.fabric), finder(bench.fabric, base) {}
 
   Circuit circuit(std::uint32_t k) const {
     Circuit circuit;
@@ -55,7 +54,7 @@ struct Levelled {
     return circuit;
   }
   Levels solve(std::vector<bool> stays = {false, false}, Dbm launch = Dbm{0}) {
-    Leveller leveller(bench.fabric, base, gains);
+    Leveller leveller(bench.fabric, base);
     for (std::uint32_t k = 0; k < stays.size(); ++k) {
       const auto path = finder.route_light(circuit(k));
       REQUIRE(path);
@@ -67,7 +66,6 @@ struct Levelled {
 
   const VerifyBench& bench;
   Positions base;
-  std::vector<std::optional<Db>> gains;
   PathFinder finder;
 };
 
@@ -109,8 +107,8 @@ TEST_CASE("what_light_that_stays_lit_passes_remains_as_it_is") {
   VerifyBench all = bench();
   all.kind<Receiver>("rx-1") = {Dbm{200}, Dbm{900}};  // too weak, and only the amplifier could help
   Levelled levelled(all);
-  levelled.gains[all.element_id("edfa").value] = Db{1'100};
-  levelled.gains[all.element_id("voa-0").value] = Db{-150};
+  levelled.base.gains[all.element_id("edfa").value] = Db{1'100};
+  levelled.base.gains[all.element_id("voa-0").value] = Db{-150};
   levelled.base.routes[all.element_id("wss").value] = {{wavelength(0), 0, 0, Db{70}}};
   const Levels levels = levelled.solve({true, false});
   CHECK(levelled.gain(levels, "edfa") == Db{1'100});
@@ -123,8 +121,8 @@ TEST_CASE("what_follows_no_order_keeps_its_gain_and_others_make_up_for_it") {
   VerifyBench all = bench();
   all.kind<Receiver>("rx-0") = {Dbm{200}, Dbm{900}};  // wants 3 dBm at least, gets -1
   Levelled levelled(all);
-  levelled.gains[all.element_id("edfa").value] = Db{1'000};
-  Leveller leveller(all.fabric, levelled.base, levelled.gains);
+  levelled.base.gains[all.element_id("edfa").value] = Db{1'000};
+  Leveller leveller(all.fabric, levelled.base);
   leveller.freeze(all.element_id("edfa"));
   const auto path = levelled.finder.route_light(levelled.circuit(0));
   REQUIRE(path);
@@ -137,7 +135,7 @@ TEST_CASE("what_somebody_set_by_hand_stays_and_others_make_up_for_it") {
   VerifyBench narrow = all;
   narrow.kind<Receiver>("rx-0") = {Dbm{-300}, Dbm{900}};
   Levelled levelled(narrow);
-  Leveller leveller(narrow.fabric, levelled.base, levelled.gains);
+  Leveller leveller(narrow.fabric, levelled.base);
   leveller.hold(narrow.element_id("voa-0"), Db{-500});
   const auto path = levelled.finder.route_light(levelled.circuit(0));
   REQUIRE(path);
@@ -155,7 +153,7 @@ TEST_CASE("no_way_leads_through_a_stage_that_is_off_and_follows_no_order") {
   CHECK_FALSE(frozen.route_light(levelled.circuit(0)));
   CHECK(frozen.route_light(levelled.circuit(1)));  // beside it
   Positions told(all.fabric);
-  told.off[all.element_id("voa-0").value] = false;
+  told.gains[all.element_id("voa-0").value] = Db{0};
   PathFinder open(all.fabric, told, {all.element_id("voa-0")});
   CHECK(open.route_light(levelled.circuit(0)));
 }
@@ -239,7 +237,7 @@ TEST_CASE("light_that_was_measured_is_judged_by_what_was_measured") {
     all.declare();
     DeviceCalibration laser;
     laser.device = DeviceId{1};
-    laser.powers = {{wavelength(1), offset, all.element_id("rx-1")}};
+    laser.lights = {{wavelength(1), offset, all.element_id("rx-1")}};
     all.intent.calibrations = {laser};
     Texts rules;
     for (const PlanViolation& each : all.examined().violations) {

@@ -133,22 +133,10 @@ struct VerifyBench {
     return dark;
   }
   Setpoint dark_setpoint(const Device& of) const {
-    switch (of.role) {
-      case DeviceRole::transmitter:
-        return TransmitterSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power,
-                                   false};
-      case DeviceRole::filter:
-        return FilterSetpoint{};
-      case DeviceRole::wavelength_switch:
-        return WavelengthSwitchSetpoint{};
-      case DeviceRole::circuit_switch:
-        return CircuitSwitchSetpoint{};
-      case DeviceRole::monitor:
-        return MonitorSetpoint{};
-      case DeviceRole::gain_stage:
-        return GainSetpoint{kGainOff};
+    if (of.role == DeviceRole::transmitter) {
+      return TransmitterSetpoint{wavelength(0), std::get<Transmitter>(fabric.element(of.elements[0]).kind).launch_power, false};
     }
-    return {};
+    return idle_setpoint(fabric, of);
   }
 
   DevicePlan& device_plan(std::string_view name) {

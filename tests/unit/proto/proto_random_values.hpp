@@ -385,7 +385,10 @@ inline DeviceCalibration bank_calibration(Random& random, DeviceId device, std::
     out.rings.push_back(std::move(law));
   }
   for (const auto n : ascending<std::int32_t>(random, limits::kSlotN)) {
-    out.powers.push_back({{n, 8}, random.coin() ? loss(random) : -loss(random), element(random)});
+    out.lights.push_back({{n, 8}, random.coin() ? loss(random) : -loss(random), element(random)});
+    if (random.coin()) {
+      out.lights.back().detuning = random.coin() ? distance(random) : -distance(random);
+    }
   }
   return out;
 }
@@ -494,13 +497,15 @@ inline Reading reading(Random& random) {
       return ocs;
     }
     case 5:
-      return MonitorObservation{some<LightReading>(random, [&] {
-        LightReading light;
-        light.channel = random.number<std::uint16_t>(0, 0xFFFF);
-        light.power = power(random);
-        light.frequency = {random.between(0, limits::kFrequencyMhz)};
-        return light;
-      })};
+      return MonitorObservation{some<LightReading>(random,
+                                                   [&] {
+                                                     LightReading light;
+                                                     light.channel = random.number<std::uint16_t>(0, 0xFFFF);
+                                                     light.power = power(random);
+                                                     light.frequency = {random.between(0, limits::kFrequencyMhz)};
+                                                     return light;
+                                                   }),
+                                random.coin()};
     case 6: {
       GainObservation stage{random.coin() ? loss(random) : -loss(random), random.coin()};
       if (random.coin()) {

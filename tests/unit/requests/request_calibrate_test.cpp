@@ -180,19 +180,27 @@ TEST_CASE("what was measured of lasers is kept by device and version and refused
   REQUIRE(rows.size() == 2);
   CHECK(rows[1].calibration.device == laser);
   CHECK(rows[1].calibration.version == 2);
-  CHECK(rows[1].calibration.powers == std::vector{ChannelPower{light.slot, Db{-180}, light.receiver}});
+  CHECK(rows[1].calibration.lights == std::vector{ChannelLight{light.slot, Db{-180}, light.receiver}});
   CHECK(power_offset(*bench.fabric, bench.controller->intent(), light.transmitter, light.slot) == Db{-180});
   CHECK_FALSE(bench.rows<DeviceReport>(Noun::devices, laser.value)[0].calibration);  // that is of rings
 
+  Calibrate placed = told(Db{-180});
+  placed.channels[0].detuning = FrequencyOffset{-1'250};
+  REQUIRE(bench.ask(placed).outcome.ok());
+  bench.settle();
+  CHECK(bench.rows<CalibrationReport>(Noun::calibrations).back().calibration.lights[0].detuning == FrequencyOffset{-1'250});
+  placed.channels[0].detuning = FrequencyOffset{width_of(light.slot).mhz / 2 + 1};
+  CHECK_THAT(refusal(bench, placed), Catch::Contains("that is another's light"));
+
   CHECK_THAT(refusal(bench, told(Db{-2'010})), Catch::Contains("no light is more than 20.00 dB beside"));
   Calibrate wrong = told(Db{0});
-  wrong.powers[0].slot.n += 1;
+  wrong.channels[0].slot.n += 1;
   CHECK_THAT(refusal(bench, wrong), Catch::Contains("beside its figures; it has"));
   wrong = told(Db{0});
-  wrong.powers.push_back(wrong.powers[0]);
-  CHECK_THAT(refusal(bench, wrong), Catch::Contains("powers must ascend"));
+  wrong.channels.push_back(wrong.channels[0]);
+  CHECK_THAT(refusal(bench, wrong), Catch::Contains("channels must ascend"));
   wrong = told(Db{0});
-  wrong.powers[0].transmitter = light.receiver;
+  wrong.channels[0].transmitter = light.receiver;
   CHECK_THAT(refusal(bench, wrong), Catch::Contains("is no transmitter"));
   wrong = told(Db{0});
   wrong.banks = {{laser, 0, {}, {}, {}}};

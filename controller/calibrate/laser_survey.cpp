@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Look after look, a channel of each transmitter.
-#include "controller/calibrate/power_survey.hpp"
+#include "controller/calibrate/laser_survey.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace loom {
 
-PowerSurvey::PowerSurvey(const std::vector<WayReport>& ways) {
+LaserSurvey::LaserSurvey(const std::vector<WayReport>& ways) {
   std::set<ElementId> transmitters;
   for (const WayReport& way : ways) {
     for (const Probe& light : way.lights) {
@@ -21,10 +21,10 @@ PowerSurvey::PowerSurvey(const std::vector<WayReport>& ways) {
   begin();
 }
 
-std::size_t PowerSurvey::all() const { return done() + now_.size() + waiting_.size(); }
+std::size_t LaserSurvey::all() const { return done() + now_.size() + waiting_.size(); }
 
 /// Of each transmitter its first channel that has a receiver to itself; the next look has the others.
-void PowerSurvey::begin() {
+void LaserSurvey::begin() {
   now_.clear();
   std::set<ElementId> taken;
   for (const Channel& channel : waiting_) {
@@ -43,9 +43,9 @@ void PowerSurvey::begin() {
   }
 }
 
-ProbeLight PowerSurvey::ask() const { return {now_, {}}; }
+ProbeLight LaserSurvey::ask() const { return {now_, {}}; }
 
-std::vector<ElementId> PowerSurvey::receivers() const {
+std::vector<ElementId> LaserSurvey::receivers() const {
   std::vector<ElementId> receivers;
   for (const Probe& light : now_) {
     receivers.push_back(light.receiver);
@@ -54,29 +54,41 @@ std::vector<ElementId> PowerSurvey::receivers() const {
   return receivers;
 }
 
-void PowerSurvey::give_up(const Probe& light, std::string why) { unmeasured_.push_back({light, std::move(why)}); }
+void LaserSurvey::give_up(const Probe& light, std::string why) { unmeasured_.push_back({light, std::move(why)}); }
 
-void PowerSurvey::take(const std::map<ElementId, Dbm>& powers) {
-  ++steps_;
-  for (const Probe& light : now_) {
-    const auto seen = powers.find(light.receiver);
-    const auto should = expected_.find(light.receiver);
-    if (seen == powers.end()) {
-      give_up(light, "its receiver's monitor was not read");
-    } else if (seen->second < kWeakest) {
-      give_up(light, format_text("nothing comes ({})", to_string(seen->second)));
-    } else if (should == expected_.end()) {
-      give_up(light, "nobody knows what should come");
-    } else {
-      powers_.push_back({light.transmitter, light.receiver, light.slot, seen->second - should->second});
+/// Light outside its channel is another's.
+void LaserSurvey::take(const Probe& light, const ReceivedLight& seen) {
+  const bool is_anothers =
+      seen.frequency && (*seen.frequency < lower_edge_of(light.slot) || upper_edge_of(light.slot) < *seen.frequency);
+  if (seen.power < kWeakest) {
+    give_up(light, format_text("nothing comes ({})", to_string(seen.power)));
+  } else if (!seen.expected) {
+    give_up(light, "nobody knows what should come");
+  } else if (is_anothers) {
+    give_up(light, format_text("light at {} comes instead", to_string(*seen.frequency)));
+  } else {
+    measured_.push_back({light.transmitter, light.receiver, light.slot, seen.power - *seen.expected});
+    if (seen.frequency) {
+      measured_.back().detuning = *seen.frequency - centre_of(light.slot);
     }
   }
-  std::ranges::sort(powers_, {}, [](const MeasuredPower& power) { return std::pair{power.transmitter, power.slot}; });
+}
+
+void LaserSurvey::take(const ReceivedLights& lights) {
+  ++steps_;
+  for (const Probe& light : now_) {
+    if (const auto seen = lights.find(light.receiver); seen != lights.end()) {
+      take(light, seen->second);
+    } else {
+      give_up(light, "its receiver's monitor was not read");
+    }
+  }
+  std::ranges::sort(measured_, {}, [](const MeasuredChannel& light) { return std::pair{light.transmitter, light.slot}; });
   begin();
 }
 
 /// Half of them are tried by themselves; one that is alone is given up.
-void PowerSurvey::refused(const Error& error) {
+void LaserSurvey::refused(const Error& error) {
   if (now_.size() == 1) {
     give_up(now_.front(), error.message);
   } else {

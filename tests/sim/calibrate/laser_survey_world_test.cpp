@@ -74,23 +74,59 @@ TEST_CASE("losses behind two lasers are measured on all of their channels and no
   world->begin_fibre_fault(dirty(behind(fabric, first), Db{300}));
   world->begin_fibre_fault(dirty(behind(fabric, second), Db{150}));
   world->run_until(Instant{seconds{5}});
-  SurveyClient client(*world, SurveyClient::What::powers);
+  SurveyClient client(*world, SurveyClient::What::lasers);
   client.run(Instant{seconds{120}});
   INFO(client.trouble());
   REQUIRE(client.trouble().empty());
-  for (const UnmeasuredLight& each : client.powers().unmeasured()) {
+  for (const UnmeasuredLight& each : client.lasers().unmeasured()) {
     INFO(each.why);
     CHECK(each.why.empty());
   }
   std::set<ElementId> lasers;
-  for (const MeasuredPower& power : client.powers().powers()) {
-    lasers.insert(power.transmitter);
-    const double planted = power.transmitter == first ? -3.0 : power.transmitter == second ? -1.5 : 0.0;
-    CHECK(std::abs(power.offset.centi / 100.0 - planted) < 0.3);
+  for (const MeasuredChannel& light : client.lasers().measured()) {
+    lasers.insert(light.transmitter);
+    const double planted = light.transmitter == first ? -3.0 : light.transmitter == second ? -1.5 : 0.0;
+    CHECK(std::abs(light.offset.centi / 100.0 - planted) < 0.3);
   }
   CHECK(lasers.size() == fabric.nodes.size());
   CHECK(world->controller().intent().calibrations.size() == fabric.nodes.size());
   CHECK(world->controller().intent().probes.empty());
+  CHECK(world->checker().violations().empty());
+}
+
+TEST_CASE("frequencies of lasers are measured by the wavemeters behind them and by no one where there is none") {
+  const Scenario scenario = scenario_of(seconds{600}, [](Fabric& fabric) {
+    for (const std::size_t node : {std::size_t{3}, std::size_t{7}}) {
+      test::tap_behind(fabric, fabric.nodes[node].transmitters.front(), "osa");
+    }
+  });
+  const Fabric& fabric = *scenario.fabric;
+  const auto world = started(scenario);
+  const ElementId shifted = fabric.nodes[3].transmitters.front();
+  const ElementId straight = fabric.nodes[7].transmitters.front();
+  DeviceFault fault;
+  fault.kind = DeviceFaultKind::detune;
+  fault.offset = FrequencyOffset{1'800};  // below what is told as detuned
+  fault.hidden = true;
+  world->excuse(fabric.device(*fabric.device_of_element[shifted.value]));
+  world->bus().inject(*fabric.device_of_element[shifted.value], fault);
+  world->run_until(Instant{seconds{5}});
+  SurveyClient client(*world, SurveyClient::What::lasers);
+  client.run(Instant{seconds{120}});
+  INFO(client.trouble());
+  REQUIRE(client.trouble().empty());
+  std::size_t seen = 0;
+  for (const MeasuredChannel& light : client.lasers().measured()) {
+    const bool is_watched = light.transmitter == shifted || light.transmitter == straight;
+    CHECK(light.detuning.has_value() == is_watched);
+    if (light.detuning) {
+      ++seen;
+      const std::int64_t planted = light.transmitter == shifted ? 1'800 : 0;
+      CHECK(std::abs(light.detuning->mhz - planted) < 500);  // five times a wavemeter's noise
+    }
+  }
+  CHECK(seen > 2);
+  CHECK(client.lasers().unmeasured().empty());
   CHECK(world->checker().violations().empty());
 }
 
@@ -110,7 +146,7 @@ TEST_CASE("a loss that would keep a job dark is levelled once its laser was meas
     world->begin_fibre_fault(dirty(behind(*scenario.fabric, circuit.transmitter), Db{400}));
     world->run_until(Instant{seconds{5}});
     if (is_measured) {
-      SurveyClient client(*world, SurveyClient::What::powers);
+      SurveyClient client(*world, SurveyClient::What::lasers);
       client.run(Instant{seconds{120}});
       REQUIRE(client.trouble().empty());
     }

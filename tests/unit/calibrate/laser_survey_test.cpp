@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which light is measured where, look by look; no world, no clock.
-#include "controller/calibrate/power_survey.hpp"
+#include "controller/calibrate/laser_survey.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -32,48 +32,46 @@ Db truth(const Probe& light) {
 }
 
 /// One look: everything should bring -10 dBm.
-void look(PowerSurvey& survey) {
-  std::map<ElementId, Dbm> expected;
-  std::map<ElementId, Dbm> seen;
+void look(LaserSurvey& survey) {
+  ReceivedLights seen;
   std::set<ElementId> transmitters;
   for (const Probe& light : survey.ask().probes) {
     CHECK(transmitters.insert(light.transmitter).second);
-    CHECK(seen.emplace(light.receiver, Dbm{-1'000} + truth(light)).second);  // nobody else's light comes there
-    expected[light.receiver] = Dbm{-1'000};
+    CHECK(seen.emplace(light.receiver, ReceivedLight{Dbm{-1'000} + truth(light), Dbm{-1'000}})
+              .second);  // nobody else's light comes there
   }
   CHECK(survey.receivers().size() == seen.size());
-  survey.expect(expected);
   survey.take(seen);
 }
 
 TEST_CASE("every_channel_of_every_laser_is_measured_once_in_as_many_looks_as_there_are_channels") {
-  PowerSurvey survey(mesh(5, 4, 6));
+  LaserSurvey survey(mesh(5, 4, 6));
   CHECK(survey.all() == 24);
   while (!survey.is_over()) {
     look(survey);
   }
   CHECK(survey.steps() == 6);
   CHECK(survey.unmeasured().empty());
-  REQUIRE(survey.powers().size() == 24);
-  for (std::size_t i = 0; i < survey.powers().size(); ++i) {
-    const MeasuredPower& power = survey.powers()[i];
-    CHECK(power.transmitter.value == i / 6);  // ascending
-    CHECK(power.slot == slot(static_cast<std::int32_t>(i % 6)));
-    CHECK(power.offset == truth({power.transmitter, power.receiver, power.slot}));
+  REQUIRE(survey.measured().size() == 24);
+  for (std::size_t i = 0; i < survey.measured().size(); ++i) {
+    const MeasuredChannel& light = survey.measured()[i];
+    CHECK(light.transmitter.value == i / 6);  // ascending
+    CHECK(light.slot == slot(static_cast<std::int32_t>(i % 6)));
+    CHECK(light.offset == truth({light.transmitter, light.receiver, light.slot}));
   }
 }
 
 TEST_CASE("where_there_are_fewer_receivers_than_lasers_they_take_turns") {
-  PowerSurvey survey(mesh(2, 5, 3));
+  LaserSurvey survey(mesh(2, 5, 3));
   while (!survey.is_over()) {
     CHECK(survey.ask().probes.size() <= 2);
     look(survey);
   }
-  CHECK(survey.powers().size() == 15);
+  CHECK(survey.measured().size() == 15);
 }
 
 TEST_CASE("lights_that_cannot_be_at_once_are_tried_by_halves_and_one_that_cannot_be_at_all_is_named") {
-  PowerSurvey survey(mesh(4, 4, 1));
+  LaserSurvey survey(mesh(4, 4, 1));
   const auto is_banned = [](const Probe& light) { return light.transmitter == ElementId{2}; };
   while (!survey.is_over()) {
     const ProbeLight ask = survey.ask();
@@ -83,27 +81,67 @@ TEST_CASE("lights_that_cannot_be_at_once_are_tried_by_halves_and_one_that_cannot
       look(survey);
     }
   }
-  CHECK(survey.powers().size() == 3);
+  CHECK(survey.measured().size() == 3);
   REQUIRE(survey.unmeasured().size() == 1);
   CHECK(is_banned(survey.unmeasured()[0].light));
   CHECK(survey.unmeasured()[0].why == "it is being measured by another");
 }
 
 TEST_CASE("light_that_does_not_come_and_a_monitor_that_says_nothing_are_no_measurement") {
-  PowerSurvey survey(mesh(2, 2, 1));
+  LaserSurvey survey(mesh(2, 2, 1));
   const ProbeLight ask = survey.ask();
   REQUIRE(ask.probes.size() == 2);
-  survey.expect({{ask.probes[0].receiver, Dbm{-1'000}}, {ask.probes[1].receiver, Dbm{-1'000}}});
-  survey.take({{ask.probes[0].receiver, Dbm{-3'200}}});
+  survey.take({{ask.probes[0].receiver, {Dbm{-3'200}, Dbm{-1'000}}}});
   CHECK(survey.is_over());
-  CHECK(survey.powers().empty());
+  CHECK(survey.measured().empty());
   REQUIRE(survey.unmeasured().size() == 2);
   CHECK(survey.unmeasured()[0].why == "nothing comes (-32.00 dBm)");
   CHECK(survey.unmeasured()[1].why == "its receiver's monitor was not read");
 }
 
+TEST_CASE("where_a_wavemeter_sees_it_light_has_a_place_beside_its_channel_and_light_outside_is_anothers") {
+  LaserSurvey survey(mesh(3, 3, 1));
+  const ProbeLight ask = survey.ask();
+  REQUIRE(ask.probes.size() == 3);
+  const Frequency middle = centre_of(slot(0));
+  const Dbm power{-1'000};
+  survey.take({{ask.probes[0].receiver, {power, power, middle - FrequencyOffset{1'250}}},
+               {ask.probes[1].receiver, {power, power, std::nullopt}},
+               {ask.probes[2].receiver, {power, power, middle + FrequencyOffset{60'000}}}});
+  REQUIRE(survey.measured().size() == 2);
+  CHECK(survey.measured()[0].detuning == FrequencyOffset{-1'250});
+  CHECK(survey.measured()[1].detuning == std::nullopt);
+  REQUIRE(survey.unmeasured().size() == 1);
+  CHECK(survey.unmeasured()[0].light.transmitter == ask.probes[2].transmitter);
+  CHECK_THAT(survey.unmeasured()[0].why, Catch::Contains("comes instead"));
+}
+
+TEST_CASE("what_rows_tell_of_a_look_is_joined_by_receiver_and_waits_for_its_wavemeters") {
+  const auto receiver = [](std::uint32_t id, bool since) {
+    ReceiverReport row;
+    row.receiver = ElementId{id};
+    row.power = Dbm{-1'100};
+    row.since_commit = since;
+    return row;
+  };
+  ReceivedLights lights = lights_at({receiver(1, true), receiver(2, false), receiver(3, true)}, {ElementId{1}, ElementId{2}});
+  REQUIRE(lights.size() == 1);
+  WayReport way;
+  way.receiver = ElementId{1};
+  way.expected = Dbm{-1'000};
+  way.wavemeter = DeviceId{9};
+  CHECK_FALSE(add_ways({way}, lights));
+  way.measured = Frequency{193'100'250};
+  CHECK(add_ways({way}, lights));
+  CHECK(lights[ElementId{1}].expected == Dbm{-1'000});
+  CHECK(lights[ElementId{1}].frequency == Frequency{193'100'250});
+  way.receiver = ElementId{3};
+  way.measured = std::nullopt;
+  CHECK(add_ways({way}, lights));  // none of these
+}
+
 TEST_CASE("a_fabric_without_monitors_has_nothing_to_measure") {
-  const PowerSurvey survey({});
+  const LaserSurvey survey({});
   CHECK(survey.is_over());
   CHECK(survey.all() == 0);
 }
