@@ -75,6 +75,9 @@ bool is_open_chain(const TaskGraph& graph, const Task& task) {
 
 /// What every rank sends in all rounds, to the next of each stride.
 std::vector<Bytes> ring_splits(const Task& task, std::uint32_t size, const std::vector<std::uint32_t>& strides) {
+  if (size == 0) {
+    return {};
+  }
   const double times = task.collective == CollectiveKind::all_reduce ? 2 : 1;
   const double sent = times * (size - 1) / size * static_cast<double>(task.bytes.count);
   const Bytes share{std::llround(sent / static_cast<double>(strides.size()))};

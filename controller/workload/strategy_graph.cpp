@@ -20,7 +20,7 @@ class Layout {
     graph_.choices.push_back({});
     for (std::uint32_t i = 0; i < 2 * nodes_; ++i) {
       graph_.node_of_worker.push_back(i % nodes_);
-      family({{i}}, 1);  // of one worker: its own number
+      family({{i}}, 1, 1);  // of one worker: its own number
     }
     pair_family_.assign(std::size_t{nodes_} * nodes_, kNone);
   }
@@ -42,9 +42,8 @@ class Layout {
 
   void name_operators() { graph_.names = {"forward", "backward", "transfer", std::string(kInServerAllReduce), "all-reduce"}; }
 
-  std::uint32_t family(std::span<const std::uint32_t> members, std::uint32_t size) {
-    graph_.families.push_back(
-        {static_cast<std::uint32_t>(graph_.members.size()), size, static_cast<std::uint32_t>(members.size() / size)});
+  std::uint32_t family(std::span<const std::uint32_t> members, std::uint32_t size, std::uint32_t count) {
+    graph_.families.push_back({static_cast<std::uint32_t>(graph_.members.size()), size, count});
     graph_.members.insert(graph_.members.end(), members.begin(), members.end());
     return static_cast<std::uint32_t>(graph_.families.size() - 1);
   }
@@ -52,7 +51,7 @@ class Layout {
   std::uint32_t family_of_pair(std::uint32_t source, std::uint32_t destination) {
     std::uint32_t& known = pair_family_[std::size_t{source} * nodes_ + destination];
     if (known == kNone) {
-      known = family({{source, destination}}, 2);
+      known = family({{source, destination}}, 2, 1);
     }
     return known;
   }
@@ -67,11 +66,11 @@ class Layout {
     for (std::uint32_t part = 0; part < at.parts; ++part) {
       members.push_back(node_of(at, part));
     }
-    const std::uint32_t among = family(members, at.parts);
+    const std::uint32_t among = family(members, at.parts, 1);
     for (std::uint32_t& member : members) {
       member += nodes_;
     }
-    const std::uint32_t in_server = family(members, 1);
+    const std::uint32_t in_server = family(members, 1, at.parts);
     groups_.push_back({at, in_server, among});
     return {in_server, among};
   }

@@ -369,7 +369,7 @@ Result<double> Predictor::run(Reconfiguration* changing) {
     resumed_at_ = now_;
   } else {
     reset();
-    medium_.reset(is_fixed_ ? *network_ : changing->network(), ways_);
+    medium_.reset(changing == nullptr ? *network_ : changing->network(), ways_);
     begin_tasks();
   }
   const auto end = play(changing);
