@@ -129,6 +129,7 @@ class Agent {
   Revision reported_applied_;  ///< all observations were reported since this was applied
   bool knows_all_ = false;     ///< the controller that welcomed us was sent all observations
   Deadline darken_again_{kInterlockTimer};
+  bool darkens_ = false;  ///< devices are the interlock's until they are dark
 };
 
 }  // namespace loom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a commit does to the devices, stage by stage: blank, move in the dark, light on proof.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -28,9 +29,8 @@ void AgentCommit::begin_grants(StepContext context) {
 
 void AgentCommit::choose_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const auto device = std::find_if(plan_->devices.begin(), plan_->devices.end(),
-                                     [&](const DevicePlan& each) { return each.device == units_[i].device->id; });
-    LOOM_ASSERT(device != plan_->devices.end());  // check_node_plan said so
+    const auto device = std::ranges::lower_bound(plan_->devices, units_[i].device->id, {}, &DevicePlan::device);
+    LOOM_ASSERT(device != plan_->devices.end() && device->device == units_[i].device->id);  // check_node_plan said so
     parts_[i] = Part{&*device, !goes_on_as_laid(*device) && must_change(units_, units_[i], *plan_, *device), false, false};
   }
 }
@@ -47,12 +47,14 @@ void AgentCommit::claim_idle_parts() {
 /// What is to move is read while everybody waits for T; where a laser shares its bus, after that is dark.
 void AgentCommit::read_ahead(StepContext context) {
   armed_at_ = context.now;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    bool is_beside_laser = false;
-    for (std::size_t k = 0; k < units_.size(); ++k) {
-      is_beside_laser = is_beside_laser || (units_[k].is_laser() && units_[k].device->bus == units_[i].device->bus);
+  std::set<BusId> buses;  // of lasers
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].is_laser()) {
+      buses.insert(units_[i].device->bus);
     }
-    if (parts_[i].changes && !is_beside_laser && units_[i].claim.owner() == Activity::commit) {
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].changes && !buses.contains(units_[i].device->bus) && units_[i].claim.owner() == Activity::commit) {
       units_.poll(context, i);
     }
   }

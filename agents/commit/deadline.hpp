@@ -4,6 +4,8 @@
 // never from now, and sums that leave the range of an Instant stay at kNever.
 #pragma once
 
+#include <optional>
+
 #include "core/ids.hpp"
 #include "core/step.hpp"
 #include "core/time.hpp"
@@ -34,6 +36,10 @@ inline constexpr TimerId kLightTimer{15};       ///< monitors are read after a c
 /// Two timers a device: its driver's wake, and the next edge of its timeline.
 constexpr TimerId wake_timer(std::size_t unit) { return {16 + 2 * unit}; }
 constexpr TimerId edge_timer(std::size_t unit) { return {17 + 2 * unit}; }
+/// Nothing: it is no wake_timer.
+constexpr std::optional<std::size_t> unit_of_wake(TimerId timer) {
+  return timer.value >= 16 && timer.value % 2 == 0 ? std::optional<std::size_t>((timer.value - 16) / 2) : std::nullopt;
+}
 
 /// Real-time safe.
 constexpr Duration sum(Duration a, Duration b) {

@@ -129,9 +129,8 @@ Result<void> check_node_plan(const NodePlan& plan, NodeId node, const DeviceUnit
     }
   }
   for (std::size_t i = 0; i < units.size(); ++i) {
-    const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
-                                     [&](const DevicePlan& each) { return each.device == units[i].device->id; });
-    if (device == plan.devices.end()) {
+    const auto device = std::ranges::lower_bound(plan.devices, units[i].device->id, {}, &DevicePlan::device);
+    if (device == plan.devices.end() || device->device != units[i].device->id) {
       return fail(ErrorCode::invalid_argument,
                   format_text("{}: missing from the plan of node {}", named(units[i]), node.value));
     }

@@ -49,6 +49,7 @@ void Timelines::play(StepContext context, std::size_t unit, std::shared_ptr<cons
                      Instant start) {
   const bool ours = units_.take(unit, Activity::timeline);
   LOOM_ASSERT(ours);
+  is_at_work_ = true;
   Player& player = players_[unit];
   player.plan = plan->iterations ? plan : nullptr;
   player.device = &device;
@@ -95,9 +96,11 @@ bool Timelines::plays_any() const {
 }
 
 void Timelines::advance(StepContext context) {
-  for (std::size_t i = 0; i < players_.size(); ++i) {
+  for (std::size_t i = 0; is_at_work_ && i < players_.size(); ++i) {
     advance(context, i);
   }
+  is_at_work_ =
+      is_at_work_ && std::ranges::any_of(players_, [](const Player& each) { return each.playback || each.is_tuning; });
   if (cycle_end_.passed(context.now)) {
     cycle_end_.forget();
     if (pass_ > Duration{}) {
@@ -171,6 +174,7 @@ void Timelines::finish_pass(StepContext context, std::size_t unit) {
 
 void Timelines::begin_pass(StepContext context, Instant start) {
   is_pass_over_ = false;
+  is_at_work_ = true;
   pass_end_ = {};
   cycle_end_.set(context, later(start, pass_));
   for (std::size_t i = 0; i < players_.size(); ++i) {

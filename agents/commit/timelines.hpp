@@ -85,6 +85,7 @@ class Timelines {
   bool is_done_ = false;  ///< every cycle of revision_ was played
   Duration pass_{};       ///< of a plan with iterations: the length of one
   bool is_pass_over_ = false;
+  bool is_at_work_ = false;  ///< a laser plays or tunes, or did when it was looked at last
   PassEnd pass_end_;
   Deadline cycle_end_{kCycleTimer};
 };

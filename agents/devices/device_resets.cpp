@@ -50,6 +50,7 @@ void DeviceResets::order(StepContext context, const ResetDevice& order) {
   if (!units_.take(*unit, Activity::reset)) {
     return finish(context, *unit, refusal(*unit));
   }
+  under_way_ += row.phase == Phase::idle ? 1U : 0U;
   row.phase = Phase::reading;
   row.asked_at = context.now;
   units_.poll(context, *unit);
@@ -76,7 +77,7 @@ std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
 }
 
 void DeviceResets::advance(StepContext context) {
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+  for (std::size_t i = 0; under_way_ > 0 && i < rows_.size(); ++i) {
     Row& row = rows_[i];
     if (row.phase == Phase::idle) {
       continue;
@@ -105,6 +106,7 @@ void DeviceResets::advance(StepContext context) {
 
 void DeviceResets::finish(StepContext context, std::size_t unit, Outcome outcome) {
   Row& row = rows_[unit];
+  under_way_ -= row.phase == Phase::idle ? 0U : 1U;
   row.phase = Phase::idle;
   units_.release(unit, Activity::reset);
   row.answer = {units_[unit].device->id, row.order, std::move(outcome), units_[unit].writes - row.writes_before,

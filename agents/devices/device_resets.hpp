@@ -38,7 +38,8 @@ class DeviceResets {
 
   const EnvelopeSender& envelopes_;
   DeviceUnits& units_;
-  std::vector<Row> rows_;  ///< by lane
+  std::vector<Row> rows_;      ///< by lane
+  std::size_t under_way_ = 0;  ///< rows that are not idle
 };
 
 }  // namespace loom

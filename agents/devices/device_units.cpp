@@ -121,9 +121,9 @@ Observation DeviceUnits::observe(std::size_t index) const {
 }
 
 std::optional<std::size_t> DeviceUnits::index_of(DeviceId device) const {
-  const auto found =
-      std::find_if(units_.begin(), units_.end(), [&](const DeviceUnit& unit) { return unit.device->id == device; });
-  return found == units_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - units_.begin()));
+  const auto found = std::ranges::lower_bound(units_, device, {}, [](const DeviceUnit& unit) { return unit.device->id; });
+  return found == units_.end() || found->device->id != device ? std::nullopt
+                                                              : std::optional(static_cast<std::size_t>(found - units_.begin()));
 }
 
 void release_all(DeviceUnits& units, Activity activity) {
@@ -226,27 +226,41 @@ void DeviceUnits::poll(StepContext context, std::size_t index) {
   pump(context, index, nullptr);
 }
 
-bool DeviceUnits::replied(StepContext context, const BusReplied& event) {
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (units_[i].outstanding == event.transaction && units_[i].device->bus == event.bus) {
-      units_[i].outstanding.reset();
-      figures_[units_[i].figures].add(event.reply.status);
-      pump(context, i, &event.reply);
-      return true;
-    }
+DeviceNews DeviceUnits::replied(StepContext context, const BusReplied& event) {
+  const std::size_t index = units_.empty() ? 0 : event.transaction.value % units_.size();  // as hand_out() numbers them
+  if (!units_.empty() && units_[index].outstanding == event.transaction && units_[index].device->bus == event.bus) {
+    units_[index].outstanding.reset();
+    figures_[units_[index].figures].add(event.reply.status);
+    return pump(context, index, &event.reply);
   }
-  return edges_->replied(event);
+  return edges_->replied(event) ? DeviceNews::came_to_rest : DeviceNews::foreign;
+}
+
+DeviceNews DeviceUnits::woke(StepContext context, TimerId timer) {
+  const auto index = unit_of_wake(timer);
+  if (!index || *index >= units_.size()) {
+    return DeviceNews::foreign;
+  }
+  const DeviceUnit& unit = units_[*index];
+  return unit.wake != kNever && context.now >= unit.wake ? pump(context, *index, nullptr) : DeviceNews::goes_on;
 }
 
 void DeviceUnits::advance(StepContext context) {
+  if (context.now < first_wake_) {
+    return;
+  }
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (context.now >= units_[i].wake && units_[i].wake != kNever) {
       pump(context, i, nullptr);
     }
   }
+  first_wake_ = kNever;
+  for (const DeviceUnit& unit : units_) {
+    first_wake_ = std::min(first_wake_, unit.wake);
+  }
 }
 
-void DeviceUnits::pump(StepContext context, std::size_t index, const BusReply* reply) {
+DeviceNews DeviceUnits::pump(StepContext context, std::size_t index, const BusReply* reply) {
   DeviceUnit& unit = units_[index];
   Instant wake = kNever;
   for (int i = 0; i < kStepsInARow; ++i) {
@@ -254,7 +268,7 @@ void DeviceUnits::pump(StepContext context, std::size_t index, const BusReply* r
     reply = nullptr;
     wake = step.wake;
     if (step.transaction) {
-      hand_out(context, unit, std::move(*step.transaction));
+      hand_out(context, index, std::move(*step.transaction));
       break;
     }
     if (wake > context.now) {
@@ -268,20 +282,23 @@ void DeviceUnits::pump(StepContext context, std::size_t index, const BusReply* r
     context.sink->emit(SetTimer{wake_timer(index), wake, Precision::ordinary});
   }
   unit.wake = wake;
-  judge(context, index);
+  first_wake_ = std::min(first_wake_, wake);
+  return judge(context, index);
 }
 
-void DeviceUnits::hand_out(StepContext context, DeviceUnit& unit, Transaction transaction) {
+/// Its number says whose it is.
+void DeviceUnits::hand_out(StepContext context, std::size_t index, Transaction transaction) {
+  DeviceUnit& unit = units_[index];
   LOOM_ASSERT(!unit.outstanding);
   const std::uint32_t write = is_read(transaction) ? 0U : 1U;
   figures_[unit.figures].writes += write;
   unit.writes += write;
-  const TransactionId id{next_transaction_++};
+  const TransactionId id{++transactions_ * units_.size() + index};
   unit.outstanding = id;
   context.sink->emit(Transact{unit.device->bus, id, std::move(transaction)});
 }
 
-void DeviceUnits::judge(StepContext context, std::size_t index) {
+DeviceNews DeviceUnits::judge(StepContext context, std::size_t index) {
   DeviceUnit& unit = units_[index];
   const DriverActivity activity = unit.driver->activity();
   const bool failed = activity == DriverActivity::failed;
@@ -292,7 +309,7 @@ void DeviceUnits::judge(StepContext context, std::size_t index) {
   }
   unit.known_failed = failed || (unit.known_failed && activity == DriverActivity::busy);
   if (activity == DriverActivity::busy) {
-    return;
+    return DeviceNews::goes_on;
   }
   if (std::exchange(unit.polling, false) && !failed) {
     figures.add(DeviceOp::audit, context.now - unit.polled_at);
@@ -308,6 +325,7 @@ void DeviceUnits::judge(StepContext context, std::size_t index) {
   } else if (unit.progress == Progress::proven && activity == DriverActivity::idle) {
     unit.progress = Progress::none;  // an audit reads otherwise than what was proven: whoever needs it aims again
   }
+  return DeviceNews::came_to_rest;
 }
 
 std::vector<std::size_t> DeviceUnits::take_new_failures() { return std::exchange(new_failures_, {}); }

@@ -22,6 +22,13 @@ namespace loom {
 /// How the setpoint that was aimed at last is coming along.
 enum class Progress : std::uint8_t { none, under_way, proven, failed };
 
+/// What an event of a device led to.
+enum class DeviceNews : std::uint8_t {
+  foreign,      ///< nobody here waits for it
+  goes_on,      ///< its driver is still busy: nothing has changed for anybody else
+  came_to_rest  ///< or may have: whoever waits for it looks
+};
+
 /// What a device plays since it was applied, so that an equal plan leaves it alone.
 struct Programme {
   std::shared_ptr<const NodePlan> plan;
@@ -96,8 +103,9 @@ class DeviceUnits {
   void prepare(StepContext context, std::size_t index, const Setpoint* next);
   /// Reads the device when nothing else is under way there.
   void poll(StepContext context, std::size_t index);
-  /// False: the transaction is none that we wait for.
-  bool replied(StepContext context, const BusReplied& event);
+  DeviceNews replied(StepContext context, const BusReplied& event);
+  /// The timer of a device's wake; foreign: it is another's.
+  DeviceNews woke(StepContext context, TimerId timer);
   /// Steps every driver whose wake has come.
   void advance(StepContext context);
 
@@ -107,14 +115,15 @@ class DeviceUnits {
   const std::vector<DriverFigures>& figures() const { return figures_; }
 
  private:
-  void pump(StepContext context, std::size_t index, const BusReply* reply);
-  void judge(StepContext context, std::size_t index);
-  void hand_out(StepContext context, DeviceUnit& unit, Transaction transaction);
+  DeviceNews pump(StepContext context, std::size_t index, const BusReply* reply);
+  DeviceNews judge(StepContext context, std::size_t index);
+  void hand_out(StepContext context, std::size_t index, Transaction transaction);
 
   std::shared_ptr<const Fabric> fabric_;
   std::vector<DeviceUnit> units_;
   std::vector<std::size_t> new_failures_;
-  std::uint64_t next_transaction_ = 1;
+  std::uint64_t transactions_ = 0;  ///< that were handed out
+  Instant first_wake_ = kNever;     ///< no driver is to be woken before
   std::vector<DriverFigures> figures_;
   std::unique_ptr<EdgeLines> edges_;
   bool light_barred_ = false;

@@ -46,6 +46,7 @@ constexpr Column<CommitReport> kColumns[] = {
     {"move", kCell<&CommitReport::move>},
     {"relight", kCell<&CommitReport::relight>},
     {"total", kCell<&CommitReport::total>},
+    {"slowest device needs", [](const CommitReport& row) { return row.slowest.empty() ? "-" : text_of(row.slowest_time); }},
     {"resent", kCell<&CommitReport::resent>},
     {"isolation", [](const CommitReport& row) { return isolation_word(row.certificate); }},
     {"link margin",

@@ -92,6 +92,8 @@ struct CommitReport {
   CertificateReport certificate{};
   WallTime started_wall{};   ///< `started` on the wall
   std::string ordered_by{};  ///< principal whose request led to it; empty: the controller itself
+  std::string slowest{};     ///< the device that promises to need longest for what it is told; empty: none needs any time
+  Duration slowest_time{};   ///< that time: no controller brings light back sooner
   bool operator==(const CommitReport&) const = default;
 };
 
@@ -227,7 +229,7 @@ struct ReceiverReport {
   ElementId receiver;
   std::string name;
   DeviceId monitor;
-  Dbm power{};                ///< kNoLight: none
+  Dbm power{};                ///< of the strongest light there; kNoLight: none
   Duration age{};             ///< since it was measured
   bool since_commit = false;  ///< and that was after light was ordered otherwise for the last time
   bool operator==(const ReceiverReport&) const = default;
@@ -238,8 +240,10 @@ struct WayReport {
   ElementId receiver;
   std::string name;
   DeviceId monitor;
-  std::vector<Probe> lights{};    ///< of few transmitters, a job's left out; each one's by ascending frequency
-  std::optional<Dbm> expected{};  ///< power that the light which the confirmed plan sends to it should have there
+  std::vector<Probe> lights{};          ///< of few transmitters, a job's left out; each one's by ascending frequency
+  std::optional<Dbm> expected{};        ///< power that the light which the confirmed plan sends to it should have there
+  std::optional<DeviceId> wavemeter{};  ///< that may see light which is sent there to be measured
+  std::optional<Frequency> measured{};  ///< by it, since that light was set
   bool operator==(const WayReport&) const = default;
 };
 

@@ -234,11 +234,13 @@ struct RowFields<RingReport> {
 template <>
 struct RowFields<WayReport> {
   static constexpr ListName kList{Noun::ways, "ways", "ways", "way", "ways of light to receivers that are measured"};
-  static constexpr auto kFields =
-      FieldTable{field(&WayReport::receiver, "receiver_element_id", "receiver"), field(&WayReport::name, "name"),
-                 field(&WayReport::monitor, "monitor_device_id", "monitor"),
-                 limited(field(&WayReport::lights, "lights", "lights"), limits::kProbes),
-                 field(&WayReport::expected, "expected_centi_dbm", "expected_dbm")};
+  static constexpr auto kFields = FieldTable{field(&WayReport::receiver, "receiver_element_id", "receiver"),
+                                             field(&WayReport::name, "name"),
+                                             field(&WayReport::monitor, "monitor_device_id", "monitor"),
+                                             limited(field(&WayReport::lights, "lights", "lights"), limits::kProbes),
+                                             field(&WayReport::expected, "expected_centi_dbm", "expected_dbm"),
+                                             field(&WayReport::wavemeter, "wavemeter_device_id", "wavemeter"),
+                                             field(&WayReport::measured, "measured_mhz", "measured_thz")};
 };
 
 template <>
@@ -329,6 +331,8 @@ struct RowFields<CommitReport> {
                                              field(&CommitReport::lateness, "lateness"),
                                              field(&CommitReport::dark, "dark"),
                                              field(&CommitReport::resent, "resent_count", "resent"),
+                                             field(&CommitReport::slowest, "slowest"),
+                                             field(&CommitReport::slowest_time, "slowest_ns"),
                                              field(&CommitReport::certificate, "certificate")};
 };
 

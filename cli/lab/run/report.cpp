@@ -64,12 +64,12 @@ std::string comparison(const JobOutcome& outcome) {
 
 std::string stages(const std::vector<CommitReport>& commits) {
   Table table({"revision", "outcome", "agents", "touched", "switches", "plan", "prepare", "arm", "wait", "darken", "move",
-               "relight", "total"});
+               "relight", "total", "slowest device needs"});
   for (const CommitReport& row : commits) {
     table.add({std::to_string(row.revision.value), std::string(to_string(row.outcome)), std::to_string(row.agents),
                std::to_string(row.touched), std::to_string(row.switches_moved), text_of(row.plan), text_of(row.prepare),
                text_of(row.arm), text_of(row.wait), text_of(row.darken), text_of(row.move), text_of(row.relight),
-               text_of(row.total)});
+               text_of(row.total), row.slowest.empty() ? "-" : text_of(row.slowest_time)});
   }
   return table.text();
 }

@@ -120,7 +120,8 @@ class OutcomeMaker {
     const OperatorScript::Entry& entry = operator_.script().entries()[number];
     const auto job_history = history_of(operator_.script(), number, operator_.end());
     const JobReport* row = job_history ? operator_.row_of(job_history->job) : nullptr;
-    if (row == nullptr || operator_.history().run().schedule(job_history->job, job_history->until) == nullptr) {
+    if (row == nullptr || row->nodes.empty() ||  // it was never placed, or its light never came
+        operator_.history().run().schedule(job_history->job, job_history->until) == nullptr) {
       return std::nullopt;
     }
     JobOutcome outcome;

@@ -77,6 +77,8 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
   report.switches_moved = switches_moved_by(plan);
   report.plan = origin.plan_time;
   report.certificate = std::move(origin.certificate);
+  report.slowest = std::move(origin.slowest);
+  report.slowest_time = origin.slowest_time;
   report.started = now;
   report.started_wall = origin.started_wall;
   return report;
@@ -126,12 +128,14 @@ CommitVerdict FabricCommit::verdict() const {
 bool FabricCommit::takes_part(NodeId node) const { return find(participants_, node) != nullptr; }
 
 void FabricCommit::set_deadline(Instant now) {
-  next_tick_ = now + timings_.retry_interval;
+  patience_ = timings_.retry_interval;
+  next_tick_ = now + patience_;
   switch (stage_) {
     case CommitState::arming:
       // T leaves room for the repeats of the arming that are likely to be needed, and for the clocks.
       fire_at_ = now + lead_ + pace_.everybody_receives(participants_.size());
-      next_tick_ = now + pace_.patience();
+      patience_ = pace_.patience();
+      next_tick_ = now + patience_;
       deadline_ = fire_at_;
       armed_sent_ = true;
       break;
@@ -144,7 +148,8 @@ void FabricCommit::set_deadline(Instant now) {
       // Light that stands needs no common start, unless edges give it one.
       relight_at_ = has_timeline_ || timings_.common_start ? now + pace_.everybody_receives(participants_.size()) : now;
       deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
-      next_tick_ = now + (relight_at_ > now ? pace_.patience() : timings_.retry_interval);
+      patience_ = relight_at_ > now ? pace_.patience() : timings_.retry_interval;
+      next_tick_ = now + patience_;
       break;
     case CommitState::moving:
       deadline_ = now + lead_ + move_time_ + timings_.stage_deadline;
@@ -243,7 +248,7 @@ void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, Eff
     pace_.end_arming(participants_.size(), repeated);
   }
   if (stage_ == CommitState::preparing) {
-    pace_.end_prepare(participants_.size(), repeated);
+    pace_.end_prepare(participants_.size(), repeated, now - stage_began_);
     for (const Participant& participant : participants_) {
       lead_ = std::max(lead_, participant.lead);
     }
@@ -278,9 +283,15 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
       measures_.count_resent();
     }
   }
-  // Ahead of an instant that everybody must know, as often as answers take.
+  // Ahead of an instant that everybody must know, as often as answers take: T leaves room for so many.
+  if (stage_ == CommitState::relighting && now >= relight_at_) {
+    patience_ = std::max(patience_, timings_.retry_interval);
+  }
   const bool is_ahead = stage_ == CommitState::arming || (stage_ == CommitState::relighting && now < relight_at_);
-  next_tick_ = std::min(deadline_, next_tick_ + (is_ahead ? pace_.patience() : timings_.retry_interval));
+  if (!is_ahead) {
+    patience_ = CommitPace::next_patience(patience_, total(), total() - done_);
+  }
+  next_tick_ = std::min(deadline_, next_tick_ + patience_);
 }
 
 void FabricCommit::abandon(const EnvelopeHeader& header, EffectSink& sink) const {

@@ -62,6 +62,8 @@ struct CommitOrigin {
   WallTime started_wall{};
   Duration plan_time{};
   CertificateReport certificate{};
+  std::string slowest{};    ///< CommitReport::slowest
+  Duration slowest_time{};  ///< and its time
 };
 
 class FabricCommit {
@@ -119,6 +121,7 @@ class FabricCommit {
   Instant next_tick_ = kNever;
   Instant fire_at_{};
   Instant relight_at_{};
+  Duration patience_{};  ///< until what is unanswered is repeated
   Duration lead_{};
   const Duration move_time_;
   bool has_timeline_ = false;

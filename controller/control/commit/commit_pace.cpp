@@ -5,10 +5,17 @@
 #include <algorithm>
 
 namespace loom {
+namespace {
 
-void CommitPace::end_prepare(std::size_t asked, std::size_t repeated) {
-  options_.answers.count(asked, repeated);
-  const Duration prepared = std::max(kAnswerFloor, repeated < asked ? slowest_ : timings_.retry_interval);
+constexpr std::size_t kMany = 8;
+
+}  // namespace
+
+/// Where most were asked more than once, what the others took says too little, and the whole stage bounds an answer.
+void CommitPace::end_prepare(std::size_t asked, std::size_t repeated, Duration spent) {
+  // Where most of many were repeated, they were late: no network loses so much.
+  options_.answers.count(asked, asked >= kMany && 2 * repeated > asked ? 0 : repeated);
+  const Duration prepared = std::max(kAnswerFloor, 2 * repeated < asked ? slowest_ : spent);
   answer_ = std::min(options_.answers.bound(asked).value_or(prepared), prepared);
 }
 
@@ -24,6 +31,6 @@ Duration CommitPace::everybody_receives(std::size_t asked) const {
   return (answer_ * tries + options_.fire_lateness + timings_.lead_margin) * options_.growth + 2 * timings_.clock_error;
 }
 
-Duration CommitPace::patience() const { return std::min(answer_ * options_.growth, timings_.retry_interval); }
+Duration CommitPace::patience() const { return answer_ * options_.growth; }
 
 }  // namespace loom

@@ -25,15 +25,20 @@ class CommitPace {
   void begin_stage() { slowest_ = {}; }
   /// An answer to a request that was not repeated.
   void keep(Duration taken) { slowest_ = taken > slowest_ ? taken : slowest_; }
-  /// Everybody has prepared. Prepare moves nothing, so its answers take messages and hosts, of some agents devices too: other
-  /// commits' arming bounds this one, and this commit's larger messages do.
-  void end_prepare(std::size_t asked, std::size_t repeated);
+  /// Everybody has prepared, `spent` after the first request. Prepare moves nothing, so its answers take messages and hosts, of
+  /// some agents devices too: other commits' arming bounds this one, and this commit's larger messages do.
+  void end_prepare(std::size_t asked, std::size_t repeated, Duration spent);
   void end_arming(std::size_t asked, std::size_t repeated);
 
   /// From now until everybody of so many has a message and its sender knows.
   Duration everybody_receives(std::size_t asked) const;
-  /// Until what is unanswered is repeated, ahead of an instant.
+  /// Until what is unanswered is repeated, ahead of an instant: as long as answers take.
   Duration patience() const;
+  /// From one repeat to the next: where most do not answer, messages wait for each other, and more of them only longer, so
+  /// twice as long each time (RFC 6298 section 5.5); else the same.
+  static Duration next_patience(Duration patience, std::size_t asked, std::size_t unanswered) {
+    return 2 * unanswered > asked ? 2 * patience : patience;
+  }
 
  private:
   CommitPaceOptions options_;

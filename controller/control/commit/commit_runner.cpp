@@ -299,6 +299,14 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   admission_.place(*plan);
   CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
                       named(plan->plan.certificate, *facts_.fabric)};
+  const auto held = [&](DeviceId device) -> const Setpoint* {
+    const DevicePlan* now = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, device) : nullptr;
+    return now == nullptr ? nullptr : &now->timeline.front().setpoint;
+  };
+  if (const auto slowest = slowest_of(*facts_.fabric, plan->plan, held)) {
+    origin.slowest = facts_.fabric->device(slowest->device).name;
+    origin.slowest_time = slowest->time;
+  }
   const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
   const CommitPaceOptions pace{answers_, returns_.lead_growth(), fire_skew_.p999()};
   committing.commit =

@@ -326,8 +326,10 @@ TEST_CASE("commit: an agent that has forgotten what it had prepared has started 
 // --- time ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("commit: who has not answered is asked again at each interval, and nobody else") {
-  CommitBench bench({2, 5, 8});
-  bench.answer(5, Prepared{{}, milliseconds{10}});
+  CommitBench bench({2, 4, 5, 8, 9});
+  for (const std::uint32_t node : {4U, 5U, 9U}) {
+    bench.answer(node, Prepared{{}, milliseconds{10}});
+  }
   CHECK(bench.commit.next_tick() == kStart + milliseconds{50});
   bench.tick(kStart + milliseconds{50} - Duration{1});
   CHECK(bench.sent.empty());
@@ -340,6 +342,44 @@ TEST_CASE("commit: who has not answered is asked again at each interval, and nob
   bench.commit.fail_with({"enough"});
   bench.tick(kStart + milliseconds{150});
   CHECK(bench.sent.empty());
+}
+
+TEST_CASE("commit: where most do not answer they are asked ever less often, until they do") {
+  CommitBench bench({2, 5, 8});
+  Instant at = kStart;
+  for (const Duration interval : {milliseconds{50}, milliseconds{100}, milliseconds{200}}) {
+    at += interval;
+    REQUIRE(bench.commit.next_tick() == at);
+    bench.tick(at);
+    CHECK(bench.asked<Prepare>() == Nodes{2, 5, 8});
+  }
+  bench.answer(2, Prepared{{}, milliseconds{10}});
+  bench.answer(8, Prepared{{}, milliseconds{10}});
+  for (int i = 0; i < 2; ++i) {  // as often as was chosen last
+    at += milliseconds{400};
+    REQUIRE(bench.commit.next_tick() == at);
+    bench.tick(at);
+    CHECK(bench.asked<Prepare>() == Nodes{5});
+  }
+}
+
+TEST_CASE("commit: where most were asked twice the whole stage bounds an answer, and many that are late are no loss") {
+  std::vector<std::uint32_t> nodes{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  CommitBench bench(nodes);
+  bench.answer(0, Prepared{{}, {}});  // at once; the others wait for each other
+  bench.tick(kStart + milliseconds{50});
+  REQUIRE(bench.asked<Prepare>().size() == 8);
+  bench.now = kStart + milliseconds{90};
+  for (std::uint32_t node = 1; node < 9; ++node) {
+    bench.answer(node, Prepared{{}, {}});
+  }
+  REQUIRE(bench.commit.stage() == CommitState::arming);
+  const Duration lead = bench.first<Arm>().fire_at - bench.now;
+  const std::uint32_t tries = 1 + bench.answers.repeats(9, timings().arm_repeats);
+  CHECK(lead == milliseconds{90} * tries + milliseconds{20} + 2 * milliseconds{1});
+  AnswerTimes without_loss;
+  without_loss.count(9, 0);
+  CHECK(bench.answers.repeats(9, 9) == without_loss.repeats(9, 9));
 }
 
 /// Ticks up to the instant before the stage fails, and then at it; the failure.

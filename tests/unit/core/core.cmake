@@ -8,6 +8,7 @@ loom_test(core_test
     ${CMAKE_CURRENT_LIST_DIR}/core_values_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/core_steering_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/dark_time_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/fabric_identity_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/forwarding_table_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/host_port_test.cpp

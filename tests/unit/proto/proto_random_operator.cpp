@@ -123,6 +123,10 @@ RingReport ring_report(Random& random) {
 
 WayReport way_report(Random& random) {
   WayReport out;
+  if (random.coin()) {
+    out.wavemeter = device(random);
+    out.measured = Frequency{random.between(0, limits::kFrequencyMhz)};
+  }
   out.receiver = element(random);
   out.name = text(random);
   out.monitor = device(random);
@@ -271,6 +275,8 @@ CommitReport commit_report(Random& random) {
   out.certificate = certificate_report(random);
   out.started_wall = wall_time(instant(random), Duration{});
   out.ordered_by = text(random);
+  out.slowest = text(random);
+  out.slowest_time = length(random);
   return out;
 }
 
@@ -380,8 +386,12 @@ constexpr MakeAsk kAsks[] = {
     [](Random& random) -> OperatorAsk { return AdaptJob{job(random), random.coin()}; },
     [](Random& random) -> OperatorAsk { return ProbeLight{probes(random), drives(random)}; },
     [](Random& random) -> OperatorAsk {
-      return Calibrate{calibrations(random), random.coin(), some<MeasuredPower>(random, [&] {
-                         return MeasuredPower{element(random), element(random), slot(random), loss(random)};
+      return Calibrate{calibrations(random), random.coin(), some<MeasuredChannel>(random, [&] {
+                         MeasuredChannel channel{element(random), element(random), slot(random), loss(random)};
+                         if (random.coin()) {
+                           channel.detuning = random.coin() ? distance(random) : -distance(random);
+                         }
+                         return channel;
                        })};
     },
 };
