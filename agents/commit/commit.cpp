@@ -75,7 +75,9 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
     units_[*units_.index_of(device.device)].driver->may_hold(device.may_hold);
   }
   state_ = RevisionState::preparing;
+  prepared_at_ = context.now;
   prepare_devices(context, units_, *plan_);
+  read_ahead(context);
   advance(context);
 }
 
@@ -135,7 +137,6 @@ void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Ins
   report_.slack = between(context.now, fire_at);
   choose_parts();
   claim_idle_parts();
-  read_ahead(context);
   answers_.armed = Armed{{}, report_.slack};
   envelopes_.send(context, revision, *answers_.armed);
 }

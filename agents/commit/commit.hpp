@@ -131,7 +131,7 @@ class AgentCommit {
   Deadline fire_at_{kFireTimer, Precision::exact};
   Deadline relight_at_{kRelightTimer, Precision::exact};
   EdgeLighting edge_lighting_{envelopes_, units_};
-  Instant armed_at_{};
+  Instant prepared_at_{};  ///< devices are read from then on
   Instant fired_at_{};
   Instant fire_planned_{};
   bool went_ = false;       ///< Go was heard

@@ -44,18 +44,20 @@ void AgentCommit::claim_idle_parts() {
   }
 }
 
-/// What is to move is read while everybody waits for T; where a laser shares its bus, after that is dark.
+/// What is to move is read while everybody prepares and waits for T; where a laser shares its bus, after that is dark. What
+/// holds its next setpoint ready is read when that is brought there.
 void AgentCommit::read_ahead(StepContext context) {
-  armed_at_ = context.now;
   std::set<BusId> buses;  // of lasers
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (units_[i].is_laser()) {
       buses.insert(units_[i].device->bus);
     }
   }
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && !buses.contains(units_[i].device->bus) && units_[i].claim.owner() == Activity::commit) {
-      units_.poll(context, i);
+  for (const DevicePlan& device : plan_->devices) {
+    const std::size_t unit = *units_.index_of(device.device);
+    const bool is_read = units_[unit].is_laser() || units_[unit].preparing || buses.contains(units_[unit].device->bus);
+    if (device.touched && !device.left_alone && !is_read) {
+      units_.poll(context, unit);
     }
   }
 }
@@ -160,7 +162,7 @@ bool AgentCommit::is_as_expected(StepContext context, std::size_t index) {
     return false;  // what an abandoned revision began comes to rest first
   }
   const Observation seen = units_.observe(index);
-  const bool is_fresh = seen.read_at >= armed_at_ && seen.health != DeviceHealth::moving;
+  const bool is_fresh = seen.read_at >= prepared_at_ && seen.health != DeviceHealth::moving;
   if (!is_fresh) {
     if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {
       device_trouble(context, index);
@@ -319,7 +321,11 @@ bool AgentCommit::advance_once(StepContext context) {
     case RevisionState::preparing:
       if (const auto failed = failed_preparation(units_)) {
         device_trouble(context, *failed);  // known before anybody is dark
-      } else if (!is_preparing(units_) && event(RevisionMessage::all_ready)) {
+      } else if (is_preparing(units_)) {
+        return false;
+      } else if (const auto found = surprise(*plan_)) {
+        trouble(context, *found);  // likewise
+      } else if (event(RevisionMessage::all_ready)) {
         answers_.prepared = Prepared{{}, options_.arm_lead};
         envelopes_.send(context, revision_, *answers_.prepared);
       }

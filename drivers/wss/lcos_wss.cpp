@@ -108,8 +108,8 @@ void LcosWssDriver::begin() {
   status_is_good_ = !has_status_;
   status_since_ = Instant{};
   asked_who_ = false;
-  if (operation_.is_audit()) {
-    channels_.forget_grid();
+  if (operation_.is_audit() || (operation_.is_preparation() && !withdraws_)) {
+    channels_.forget_grid();  // what is there is read, so that whoever fires next need not
   }
 }
 
@@ -321,6 +321,7 @@ void LcosWssDriver::mark_uncertain(Instant now, const BusReply&) {
 /// What became of a write is unknown until it is read back, and what it moved may move until then.
 void LcosWssDriver::mark_moved(Instant now) {
   moving_until_ = now + profile_.settle_max;
+  has_moved_ = true;
   fresh_ = false;
   if (state_ == WssState::show) {
     channels_.forget_ports();
@@ -368,6 +369,7 @@ bool LcosWssDriver::absorb_data(Instant now, std::string_view data, std::uint32_
 
 bool LcosWssDriver::absorb_ports(Instant now, std::string_view data) {
   const std::vector<PortSetting> commanded = channels_.ports();
+  const bool was_known = channels_.has_ports();
   switch (channels_.read_ports(data)) {
     case WssChannels::Ports::unreadable:
       return false;
@@ -378,10 +380,11 @@ bool LcosWssDriver::absorb_ports(Instant now, std::string_view data) {
       break;
   }
   const bool is_as_commanded = channels_.ports() == commanded;
-  if (!is_as_commanded && !commanded.empty()) {
+  if (!is_as_commanded && !commanded.empty() && !has_moved_) {
     others_until_ = now + profile_.settle_max;  // nobody knows when
   }
-  fresh_ = state_ == WssState::prove && is_as_commanded;
+  has_moved_ = false;
+  fresh_ = state_ == WssState::prove ? is_as_commanded : !was_known;
   looked_ = true;
   auto& reading = operation_.reading<WavelengthSwitchObservation>();
   reading.routes = channels_.routes();

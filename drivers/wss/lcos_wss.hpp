@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LcosWssDriver: a wavelength-selective switch of the published flexgrid dialect. It holds the next pattern ready in the device
 // (URA) and only switches to it when it fires (RSW); it defines the channel grid anew only where that was to be expected. The
-// device does not say when a switch is over nor what its light does: settled is the OK to RSW, then the worst settling time,
-// then the commanded pattern read back, and its proof is *assumed*.
+// device does not say when a switch is over nor what its light does: settled is the OK to RSW, the commanded pattern read back
+// while it moves, then the end of its worst settling time and a good status, and its proof is *assumed*.
 #pragma once
 
 #include <cstdint>
@@ -106,8 +106,9 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   Instant status_since_{};       ///< it has been bad
   std::size_t identity_ = 0;     ///< of the questions who it is, the next; one an audit
   bool asked_who_ = false;
-  bool fresh_ = false;   ///< ports were read after it settled
-  bool looked_ = false;  ///< ports were read since this operation began; else they are remembered from an earlier one
+  bool has_moved_ = false;  ///< we moved it since its ports were read: what differs is ours
+  bool fresh_ = false;      ///< ports were read since it moved, or since this operation began
+  bool looked_ = false;     ///< ports were read since this operation began; else they are remembered from an earlier one
 };
 
 /// The profile of a WSS of the fabric.

@@ -142,6 +142,7 @@ inline const std::vector<Range> kRanges{
     {"Spread.max_ns", -limits::kDurationNs, limits::kDurationNs},
     {"Proceed.at_ns", 0, limits::kInstantNs},
     {"Probation.deadline_ns", 0, limits::kInstantNs},
+    {"CommitReport.slowest_ns", 0, limits::kDurationNs},
     {"CommitReport.started_wall_ns", 0, limits::kInstantNs},
     {"StandingAlarm.first_seen_wall_ns", 0, limits::kInstantNs},
     {"StandingAlarm.last_seen_wall_ns", 0, limits::kInstantNs},
