@@ -96,6 +96,7 @@ DeviceUnits::DeviceUnits(std::shared_ptr<const Fabric> fabric, NodeId node, std:
     : fabric_(std::move(fabric)), edges_(std::make_unique<EdgeLines>(std::move(edges))) {
   const std::vector<DeviceId>& devices = fabric_->devices_of_agent[node.value];
   LOOM_ASSERT(devices.size() == drivers.size());
+  LOOM_ASSERT(std::ranges::is_sorted(devices));
   units_.resize(devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     LOOM_ASSERT(drivers[i] != nullptr);
@@ -227,7 +228,7 @@ void DeviceUnits::poll(StepContext context, std::size_t index) {
 }
 
 DeviceNews DeviceUnits::replied(StepContext context, const BusReplied& event) {
-  const std::size_t index = units_.empty() ? 0 : event.transaction.value % units_.size();  // as hand_out() numbers them
+  const std::size_t index = units_.empty() ? 0 : event.transaction.value % units_.size();  // as pump() numbers them
   if (!units_.empty() && units_[index].outstanding == event.transaction && units_[index].device->bus == event.bus) {
     units_[index].outstanding.reset();
     figures_[units_[index].figures].add(event.reply.status);
@@ -268,7 +269,12 @@ DeviceNews DeviceUnits::pump(StepContext context, std::size_t index, const BusRe
     reply = nullptr;
     wake = step.wake;
     if (step.transaction) {
-      hand_out(context, index, std::move(*step.transaction));
+      LOOM_ASSERT(!unit.outstanding);
+      const std::uint32_t write = is_read(*step.transaction) ? 0U : 1U;
+      figures_[unit.figures].writes += write;
+      unit.writes += write;
+      unit.outstanding = TransactionId{++transactions_ * units_.size() + index};  // its number says whose it is
+      context.sink->emit(Transact{unit.device->bus, *unit.outstanding, std::move(*step.transaction)});
       break;
     }
     if (wake > context.now) {
@@ -284,18 +290,6 @@ DeviceNews DeviceUnits::pump(StepContext context, std::size_t index, const BusRe
   unit.wake = wake;
   first_wake_ = std::min(first_wake_, wake);
   return judge(context, index);
-}
-
-/// Its number says whose it is.
-void DeviceUnits::hand_out(StepContext context, std::size_t index, Transaction transaction) {
-  DeviceUnit& unit = units_[index];
-  LOOM_ASSERT(!unit.outstanding);
-  const std::uint32_t write = is_read(transaction) ? 0U : 1U;
-  figures_[unit.figures].writes += write;
-  unit.writes += write;
-  const TransactionId id{++transactions_ * units_.size() + index};
-  unit.outstanding = id;
-  context.sink->emit(Transact{unit.device->bus, id, std::move(transaction)});
 }
 
 DeviceNews DeviceUnits::judge(StepContext context, std::size_t index) {

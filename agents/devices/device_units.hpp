@@ -117,7 +117,6 @@ class DeviceUnits {
  private:
   DeviceNews pump(StepContext context, std::size_t index, const BusReply* reply);
   DeviceNews judge(StepContext context, std::size_t index);
-  void hand_out(StepContext context, std::size_t index, Transaction transaction);
 
   std::shared_ptr<const Fabric> fabric_;
   std::vector<DeviceUnit> units_;

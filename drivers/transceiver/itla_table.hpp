@@ -135,7 +135,7 @@ inline constexpr std::array<Row, 23> kProcedure{{
     {State::prove_ghz,    Ask::read,            Register::lf2,          Must::be_answered,  State::prove_mhz,       State::settle,      true},
     {State::prove_mhz,    Ask::read,            Register::lf3,          Must::be_on_target, State::relight_or_rest, State::settle,      true},
     {State::relight,      Ask::write_lit,       Register::enable,       Must::be_answered,  State::prove_lit,       State::relight,     false},
-    {State::prove_lit,    Ask::read,            Register::enable,       Must::be_on,        State::prove_still_locked, State::relight,  false},
+    {State::prove_lit,    Ask::read,            Register::enable,       Must::be_on,        State::prove_still_locked, State::decide,   false},
     {State::prove_power,  Ask::read,            Register::oop,          Must::be_in_power,  State::proven,          State::prove_power, true},
     {State::prove_still_locked, Ask::read,      Register::status_fatal, Must::be_locked,    State::prove_lit_thz,   State::prove_still_locked, true},
     {State::prove_lit_thz, Ask::read,           Register::lf1,          Must::be_answered,  State::prove_lit_ghz,   State::prove_still_locked, true},

@@ -120,6 +120,28 @@ TEST_CASE("laser_that_started_again_is_read_anew_and_set_before_it_is_lit") {
   }
 }
 
+TEST_CASE("laser_that_starts_again_in_the_middle_of_any_exchange_is_not_lit_where_it_powers_up") {
+  for (std::size_t lost = 0; lost < 12; ++lost) {
+    CAPTURE(lost);
+    Rig rig = laser_rig();
+    rig.fire(laser(3, false));
+    const std::size_t before = rig.transactions.size();
+    rig.wire = [&](const Transaction&) -> std::optional<BusReply> {
+      if (rig.transactions.size() != before + lost + 1) {
+        return std::nullopt;
+      }
+      rig.model->inject(rig.now, {.kind = DeviceFaultKind::reboot, .until = rig.now});
+      return bus_reply(BusStatus::timeout);
+    };
+    rig.fire(laser(3, true));
+    CHECK(rig.driver->activity() == DriverActivity::settled);
+    for (const OpticalChange& change : rig.light.changes()) {
+      const auto& state = std::get<LaserLight>(change.state);
+      CHECK((!state.emitting || state.frequency == frequency_of(3)));
+    }
+  }
+}
+
 TEST_CASE("laser_that_was_never_restarted_is_asked_once_a_fire") {
   Rig rig = laser_rig();
   rig.fire(laser(1, true));
