@@ -86,9 +86,11 @@ std::optional<Error> AgentCommit::surprise(const NodePlan& plan) const {
   for (const DevicePlan& device : plan.devices) {
     const std::size_t index = *units_.index_of(device.device);
     const DeviceUnit& unit = units_[index];
+    if (unit.is_laser() || !device.touched || unit.progress == Progress::under_way) {
+      continue;
+    }
     const Reading reading = units_.observe(index).reading;
-    const bool at_rest = unit.progress != Progress::under_way && !std::holds_alternative<std::monostate>(reading);
-    if (!unit.is_laser() && device.touched && at_rest) {
+    if (!std::holds_alternative<std::monostate>(reading)) {
       if (auto error = surprise(unit, device, reading)) {
         return error;
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a commit does to the devices, stage by stage: blank, move in the dark, light on proof.
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -47,16 +46,18 @@ void AgentCommit::claim_idle_parts() {
 /// What is to move is read while everybody prepares and waits for T; where a laser shares its bus, after that is dark. What
 /// holds its next setpoint ready is read when that is brought there.
 void AgentCommit::read_ahead(StepContext context) {
-  std::set<BusId> buses;  // of lasers
-  for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (units_[i].is_laser()) {
-      buses.insert(units_[i].device->bus);
+  const auto shares_a_lasers_bus = [this](const DeviceUnit& unit) {
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      if (units_[i].is_laser() && units_[i].device->bus == unit.device->bus) {
+        return true;
+      }
     }
-  }
+    return false;
+  };
   for (const DevicePlan& device : plan_->devices) {
     const std::size_t unit = *units_.index_of(device.device);
-    const bool is_read = units_[unit].is_laser() || units_[unit].preparing || buses.contains(units_[unit].device->bus);
-    if (device.touched && !device.left_alone && !is_read) {
+    const bool is_read = !device.touched || device.left_alone || units_[unit].is_laser() || units_[unit].preparing;
+    if (!is_read && !shares_a_lasers_bus(units_[unit])) {
       units_.poll(context, unit);
     }
   }
