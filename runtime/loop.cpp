@@ -23,7 +23,7 @@ namespace {
 /// A sleep ends late by 20 us (median) to 165 us (p99) on an ordinary kernel; spinning longer than this buys little.
 constexpr Duration kSpin = std::chrono::microseconds{80};
 /// Ordinary tasks are woken for no more often than this: where hundreds of agents have timers of their own, each wake costs as
-/// much as the task. A task that is alone is not late for it.
+/// much as the task. A task that is alone is not late for it [K].
 constexpr Duration kBetweenWakes = std::chrono::microseconds{200};
 /// TAI may be stepped while we sleep: look again at least this often.
 constexpr Duration kTaiNapMax = std::chrono::seconds{1};

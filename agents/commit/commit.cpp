@@ -14,6 +14,9 @@ namespace loom {
 
 namespace {
 
+/// Where others took longer than this to prepare, what is to move is read once more before T [K].
+constexpr Duration kReadingKept = std::chrono::seconds{1};
+
 std::string named(Revision revision) { return format_text("revision {}", revision.value); }
 
 Error clock_error(ClockId theirs, ClockId ours) {
@@ -75,7 +78,6 @@ void AgentCommit::prepare(StepContext context, Revision revision, const NodePlan
     units_[*units_.index_of(device.device)].driver->may_hold(device.may_hold);
   }
   state_ = RevisionState::preparing;
-  prepared_at_ = context.now;
   prepare_devices(context, units_, *plan_);
   read_ahead(context);
   advance(context);
@@ -139,6 +141,9 @@ void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Ins
   report_.slack = between(context.now, fire_at);
   choose_parts();
   claim_idle_parts();
+  if (between(read_since_, context.now) > kReadingKept) {
+    read_ahead(context);
+  }
   answers_.armed = Armed{{}, report_.slack};
   envelopes_.send(context, revision, *answers_.armed);
 }

@@ -131,7 +131,7 @@ class AgentCommit {
   Deadline fire_at_{kFireTimer, Precision::exact};
   Deadline relight_at_{kRelightTimer, Precision::exact};
   EdgeLighting edge_lighting_{envelopes_, units_};
-  Instant prepared_at_{};  ///< devices are read from then on
+  Instant read_since_{};  ///< what was read of devices from then on counts when they move
   Instant fired_at_{};
   Instant fire_planned_{};
   bool went_ = false;       ///< Go was heard

@@ -46,6 +46,7 @@ void AgentCommit::claim_idle_parts() {
 /// What is to move is read while everybody prepares and waits for T; where a laser shares its bus, after that is dark. What
 /// holds its next setpoint ready is read when that is brought there.
 void AgentCommit::read_ahead(StepContext context) {
+  read_since_ = context.now;
   const auto shares_a_lasers_bus = [this](const DeviceUnit& unit) {
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (units_[i].is_laser() && units_[i].device->bus == unit.device->bus) {
@@ -163,7 +164,7 @@ bool AgentCommit::is_as_expected(StepContext context, std::size_t index) {
     return false;  // what an abandoned revision began comes to rest first
   }
   const Observation seen = units_.observe(index);
-  const bool is_fresh = seen.read_at >= prepared_at_ && seen.health != DeviceHealth::moving;
+  const bool is_fresh = seen.read_at >= read_since_ && seen.health != DeviceHealth::moving;
   if (!is_fresh) {
     if (parts_[index].is_asked && seen.health == DeviceHealth::failed) {
       device_trouble(context, index);

@@ -7,13 +7,13 @@
 namespace loom {
 namespace {
 
+/// Agents, from which on a stage that had most of them repeated was late: of fewer, losses may have done it [K].
 constexpr std::size_t kMany = 8;
 
 }  // namespace
 
 /// Where most were asked more than once, what the others took says too little, and the whole stage bounds an answer.
 void CommitPace::end_prepare(std::size_t asked, std::size_t repeated, Duration spent) {
-  // Where most of many were repeated, they were late: no network loses so much.
   options_.answers.count(asked, asked >= kMany && 2 * repeated > asked ? 0 : repeated);
   const Duration prepared = std::max(kAnswerFloor, 2 * repeated < asked ? slowest_ : spent);
   answer_ = std::min(options_.answers.bound(asked).value_or(prepared), prepared);

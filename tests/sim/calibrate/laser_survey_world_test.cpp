@@ -7,27 +7,18 @@
 #include <cmath>
 
 #include "controller/architectures/oddl/fabric.hpp"
-#include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/experiments/survey_client.hpp"
 #include "sim_backend/simulation.hpp"
-#include "tests/drivers/monitors/monitored_fabric.hpp"
+#include "tests/sim/light/watched_scenario.hpp"
 
 using namespace loom;
 using std::chrono::seconds;
 
 namespace {
 
-/// Sixteen nodes of ODDL, all receivers watched, boosters driven; a ring of eight of them wants light at `job_at`.
+/// Its ring wants light at `job_at`.
 Scenario scenario_of(Duration job_at, const std::function<void(Fabric&)>& change = {}) {
-  Scenario scenario = drift_scenario();
-  Fabric fabric = *scenario.fabric;
-  test::drive_boosters(fabric);
-  test::watch_receivers(fabric);
-  if (change) {
-    change(fabric);
-  }
-  build_index(fabric);
-  scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
+  Scenario scenario = test::watched_scenario(change);
   for (auto& job : scenario.jobs) {
     job.at = job_at;
   }

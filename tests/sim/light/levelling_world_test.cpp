@@ -6,34 +6,23 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim_backend/experiments/drift_experiment.hpp"
 #include "sim_backend/simulation.hpp"
-#include "tests/drivers/monitors/monitored_fabric.hpp"
+#include "tests/sim/light/watched_scenario.hpp"
 
 using namespace loom;
 using std::chrono::seconds;
 
 namespace {
 
-/// Sixteen nodes of ODDL in four groups, a ring of eight of them, whose boosters are driven, with photodiodes at every receiver
-/// and whatever `change` does.
 struct Bench {
   Scenario scenario;
   std::unique_ptr<World> world;
 
   explicit Bench(const std::function<void(Fabric&)>& change = {}, std::optional<DeviceFaultKind> of_boosters = {}) {
-    scenario = drift_scenario();
-    Fabric fabric = *scenario.fabric;
-    test::drive_boosters(fabric);
-    test::watch_receivers(fabric);
-    if (change) {
-      change(fabric);
-    }
-    build_index(fabric);
-    const auto faults = check_fabric(fabric);
+    scenario = test::watched_scenario(change);
+    const auto faults = check_fabric(*scenario.fabric);
     INFO((faults.empty() ? "" : faults.front()));
     REQUIRE(faults.empty());
-    scenario.fabric = std::make_shared<const Fabric>(std::move(fabric));
     for (const Device& device : scenario.fabric->devices) {
       if (of_boosters && device.role == DeviceRole::gain_stage) {
         ScenarioFault fault;
