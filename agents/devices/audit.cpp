@@ -8,17 +8,10 @@
 
 #include "agents/devices/symptom.hpp"
 #include "core/limits.hpp"
+#include "core/ring/settling.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
-
-namespace {
-
-/// From a commit's last answer: a ring whose heater is warm still follows its chip, of which light a hundredth is told after
-/// five of its time constants of some 3 ms [K].
-constexpr Duration kLightSettles = std::chrono::milliseconds{15};
-
-}  // namespace
 
 Audit::Audit(const AuditOptions& options, const EnvelopeSender& envelopes, DeviceUnits& units)
     : options_(options),
@@ -137,6 +130,10 @@ void Audit::report_all(StepContext context) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (is_unsettled(context.now, i)) {
+      continue;
+    }
+    if (units_[i].claim.owner() == Activity::lock && measures_light(i)) {
+      awaited_[i] = true;  // rings may stand aside for a look: it is told when that is over
       continue;
     }
     reported_[i] = units_.observe(i);

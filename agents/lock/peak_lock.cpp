@@ -18,6 +18,8 @@ constexpr double kGain = 0.8;        ///< of what was found; the rest is noise's
 constexpr double kNearMost = 2.5;    ///< times less light than at the top: a little more than at half its width
 constexpr double kFarthest = 100;    ///< half widths that anybody would call a distance
 constexpr double kImpossible = 1.3;  ///< times the largest difference that a ring makes: noise makes no more of it
+constexpr double kSteady = 1.25;     ///< times more light, or less, at the end of a look: more is a light that changes [K]
+constexpr int kEdgeLooks = 2;        ///< in a row until a side is believed to be dark: light goes out, too
 
 }  // namespace
 
@@ -57,14 +59,26 @@ FrequencyOffset PeakLock::side(bool above) const {
   return range_.within(trim_ + FrequencyOffset{std::llround(above ? dither : -dither)});
 }
 
-void PeakLock::see(std::optional<double> below, std::optional<double> middle, std::optional<double> above) {
-  const auto is_dark = [](const std::optional<double>& light) { return !light || *light <= 0; };
-  if (!is_dark(middle) && is_dark(below) != is_dark(above)) {
-    trim_ = side(is_dark(below));  // at the edge of what is seen at all: that the other side has light is enough to go there
-    state_ = LockState::seeking;
+namespace {
+
+bool is_dark(const std::optional<double>& light) { return !light || *light <= 0; }
+
+bool is_steady(const LockLook& look) {
+  return is_dark(look.middle) == is_dark(look.again) &&
+         (is_dark(look.middle) || (*look.middle <= kSteady * *look.again && *look.again <= kSteady * *look.middle));
+}
+
+}  // namespace
+
+void PeakLock::see(const LockLook& look) {
+  if (!is_steady(look)) {
     return;
   }
-  if (is_dark(below) || is_dark(middle) || is_dark(above)) {
+  if (!is_dark(look.middle) && is_dark(look.below) != is_dark(look.above)) {
+    return see_edge(is_dark(look.below));
+  }
+  edge_looks_ = 0;
+  if (is_dark(look.below) || is_dark(look.middle) || is_dark(look.above)) {
     state_ = LockState::no_light;
     return;
   }
@@ -72,10 +86,10 @@ void PeakLock::see(std::optional<double> below, std::optional<double> middle, st
   const double centre = static_cast<double>(side(true).mhz + side(false).mhz) / 2;
   const double dither = static_cast<double>(side(true).mhz - side(false).mhz) / 2;
   const bool is_even = std::abs(centre - static_cast<double>(trim_.mhz)) < 1;
-  const bool keeps = state_ == LockState::locked && *middle * kNearMost >= top_;
-  const bool is_seen_near = keeps || !is_even || is_near_top(*below, *middle, *above, half_width_, dither);
+  const bool keeps = state_ == LockState::locked && *look.middle * kNearMost >= top_;
+  const bool is_seen_near = keeps || !is_even || is_near_top(*look.below, *look.middle, *look.above, half_width_, dither);
   far_looks_ = is_seen_near ? 0 : far_looks_ + 1;
-  const double difference = (*above - *below) / (*above + *below);
+  const double difference = (*look.above - *look.below) / (*look.above + *look.below);
   const auto found = dither > 0 ? offset_from_peak(difference, half_width_, dither, far_looks_ < kFarLooks) : std::nullopt;
   if (!found) {
     state_ = LockState::no_light;
@@ -85,16 +99,26 @@ void PeakLock::see(std::optional<double> below, std::optional<double> middle, st
   off_ = FrequencyOffset{std::llround(std::clamp(off, -kFarthest * half_width_, kFarthest * half_width_))};
   const FrequencyOffset wanted{trim_.mhz - std::llround(kGain * std::clamp(off, -half_width_, half_width_))};
   trim_ = range_.within(wanted);
-  top_ = *middle;
+  top_ = *look.middle;
   state_ = is_seen_near && std::abs(off) <= 2 * half_width_ / kLockedParts ? LockState::locked
            : trim_ != wanted                                               ? LockState::at_limit
                                                                            : LockState::seeking;
+}
+
+/// At the edge of what is seen at all: that one side has light is enough to go there.
+void PeakLock::see_edge(bool to_above) {
+  edge_looks_ = to_above ? std::max(edge_looks_, 0) + 1 : std::min(edge_looks_, 0) - 1;
+  if (std::abs(edge_looks_) >= kEdgeLooks) {
+    trim_ = side(to_above);
+    state_ = LockState::seeking;
+  }
 }
 
 void PeakLock::forget() {
   trim_ = FrequencyOffset{0};
   off_ = FrequencyOffset{0};
   far_looks_ = 0;
+  edge_looks_ = 0;
   state_ = LockState::waiting;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PeakLock: the control law that keeps one ring on its light. It looks where the ring stands and a little to either side. By
-// how much the sides differ is the distance to a Lorentzian's top, whatever the light's power; that they lie below the middle
-// says that the top is near. Pure: no clock, no device.
+// PeakLock: the control law that keeps one ring on its light. It looks where the ring stands, a little to either side, and once
+// more where it stands. By how much the sides differ is the distance to a Lorentzian's top, whatever the light's power; that
+// they lie below the middle says that the top is near; that the middle is still the same says that it was the ring which made
+// the difference, and not the light. Pure: no clock, no device.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,15 @@
 #include "core/units.hpp"
 
 namespace loom {
+
+/// What was seen of a ring's light, in the order in which it was looked at, in any linear unit; nothing, or not above 0: no
+/// light.
+struct LockLook {
+  std::optional<double> middle{};
+  std::optional<double> below{};
+  std::optional<double> above{};
+  std::optional<double> again{};  ///< where it stood at first
+};
 
 class PeakLock {
  public:
@@ -23,8 +33,8 @@ class PeakLock {
   FrequencyOffset trim() const { return trim_; }
   /// Where it is looked at: below and above.
   FrequencyOffset side(bool above) const;
-  /// What was seen below, at trim() and above, in any linear unit; nothing, or not above 0: no light.
-  void see(std::optional<double> below, std::optional<double> middle, std::optional<double> above);
+  /// `look`: at trim() and its sides.
+  void see(const LockLook& look);
   /// The ring was set by somebody else.
   void forget();
 
@@ -33,9 +43,12 @@ class PeakLock {
   FrequencyOffset off() const { return off_; }
 
  private:
-  double half_width_;  ///< MHz
-  double top_ = 0;     ///< light where it stood at the last look
-  int far_looks_ = 0;  ///< in a row that told of no top near by
+  void see_edge(bool to_above);
+
+  double half_width_;   ///< MHz
+  double top_ = 0;      ///< light where it stood at the last look
+  int far_looks_ = 0;   ///< in a row that told of no top near by
+  int edge_looks_ = 0;  ///< in a row in which one side alone was dark: below 0 the upper one
   TrimRange range_;
   FrequencyOffset trim_{0};
   FrequencyOffset off_{0};

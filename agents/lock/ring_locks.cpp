@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One look: read, all rings down, read, all rings up, read, and each to its place.
+// One look: read, all rings down, read, all rings up, read, all rings back, read, and each to its place.
 #include "agents/lock/ring_locks.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "agents/commit/steering.hpp"
 #include "core/ring/drop_monitor.hpp"
 #include "core/ring/ring.hpp"
+#include "core/ring/settling.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -35,7 +36,15 @@ std::optional<double> milliwatts_of(const DeviceUnit& monitor, std::uint16_t cha
 }  // namespace
 
 RingLocks::Phase RingLocks::next_of(Phase seen) {
-  return seen == Phase::seeing_middle ? Phase::to_below : seen == Phase::seeing_below ? Phase::to_above : Phase::to_place;
+  LOOM_ASSERT(seen != Phase::rest && seen != Phase::to_place);
+  return static_cast<Phase>(static_cast<std::uint8_t>(seen) + 1);
+}
+
+std::optional<double>& RingLocks::seen_in(Phase phase, LockLook& look) {
+  return phase == Phase::seeing_middle  ? look.middle
+         : phase == Phase::seeing_below ? look.below
+         : phase == Phase::seeing_above ? look.above
+                                        : look.again;
 }
 
 RingLocks::RingLocks(const EnvelopeSender& envelopes, DeviceUnits& units, Duration interval)
@@ -93,6 +102,8 @@ bool RingLocks::may_look(const DeviceUnit& unit, const Bank& bank) const {
          agrees(units_.fabric(), unit.device->id, units_.observe(bank.unit).reading, *unit.commanded);
 }
 
+void RingLocks::wait_for_light(Instant now) { light_settles_at_ = later(now, kLightSettles); }
+
 void RingLocks::advance(StepContext context) {
   if (banks_.empty()) {
     return;
@@ -104,7 +115,8 @@ void RingLocks::advance(StepContext context) {
       go_on(context, bank);
     } else if (is_time && unit.commanded) {
       take_up(unit, bank);
-      if (may_look(unit, bank)) {
+      const Instant settles_at = std::max(light_settles_at_, later(unit.proven_at, kLightSettles));
+      if (context.now >= settles_at && may_look(unit, bank)) {
         begin(context, bank);
       }
     }
@@ -120,21 +132,28 @@ void RingLocks::begin(StepContext context, Bank& bank) {
   if (!has_all) {
     return end(bank);
   }
+  if (!units_[bank.unit].aside.empty()) {  // its last look was broken off, by somebody who left it as it was
+    return move(context, bank, Phase::to_place);
+  }
   bank.still_since = context.now;
   bank.phase = Phase::seeing_middle;
   go_on(context, bank);
 }
 
 void RingLocks::move(StepContext context, Bank& bank, Phase phase) {
-  std::vector<RingLock> locks;
+  const bool goes_aside = phase == Phase::to_below || phase == Phase::to_above;
+  std::vector<RingLock> held;
+  std::vector<RingLock> aside;
   for (const Ring& ring : bank.rings) {
     if (ring.is_locked || ring.lock.trim().mhz != 0) {
-      const bool aside = phase != Phase::to_place && is_looked_at(bank, ring);
-      locks.push_back({ring.channel, ring.lock.state(), aside ? ring.lock.side(phase == Phase::to_above) : ring.lock.trim()});
+      held.push_back({ring.channel, ring.lock.state(), ring.lock.trim()});
+    }
+    if (goes_aside && is_looked_at(bank, ring)) {
+      aside.push_back({ring.channel, ring.lock.state(), ring.lock.side(phase == Phase::to_above)});
     }
   }
   bank.phase = phase;
-  units_.trim(context, bank.unit, std::move(locks));
+  units_.trim(context, bank.unit, std::move(held), std::move(aside));
 }
 
 void RingLocks::go_on(StepContext context, Bank& bank) {
@@ -150,12 +169,14 @@ void RingLocks::go_on(StepContext context, Bank& bank) {
       return;
     case Phase::to_below:
     case Phase::to_above:
+    case Phase::to_middle:
       bank.still_since = context.now;
-      bank.phase = bank.phase == Phase::to_below ? Phase::seeing_below : Phase::seeing_above;
+      bank.phase = next_of(bank.phase);
       [[fallthrough]];
     case Phase::seeing_middle:
     case Phase::seeing_below:
     case Phase::seeing_above:
+    case Phase::seeing_again:
       if (see(context, bank)) {
         move(context, bank, next_of(bank.phase));
       }
@@ -179,12 +200,9 @@ bool RingLocks::see(StepContext context, Bank& bank) {
     return false;
   }
   for (Ring& ring : bank.rings) {
-    auto& light = bank.phase == Phase::seeing_middle  ? ring.middle
-                  : bank.phase == Phase::seeing_below ? ring.below
-                                                      : ring.above;
-    light = milliwatts_of(units_[ring.monitor], ring.light, bank.still_since);
-    if (bank.phase == Phase::seeing_above && is_looked_at(bank, ring)) {
-      ring.lock.see(ring.below, ring.middle, ring.above);
+    seen_in(bank.phase, ring.look) = milliwatts_of(units_[ring.monitor], ring.light, bank.still_since);
+    if (bank.phase == Phase::seeing_again && is_looked_at(bank, ring)) {
+      ring.lock.see(ring.look);
       warn_of_end(context, units_[bank.unit], ring);
     }
   }

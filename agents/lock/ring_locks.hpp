@@ -19,6 +19,8 @@ class RingLocks {
   /// `interval`: from look to look at a bank; longer where its bus needs longer.
   RingLocks(const EnvelopeSender& envelopes, DeviceUnits& units, Duration interval);
 
+  /// A commit has ended: nothing is looked at before light has settled.
+  void wait_for_light(Instant now);
   void advance(StepContext context);
 
  private:
@@ -32,11 +34,19 @@ class RingLocks {
     PeakLock lock;
     bool is_locked = false;   ///< by the bank's setpoint
     bool has_warned = false;  ///< since it was last on its light
-    std::optional<double> middle{};
-    std::optional<double> below{};
-    std::optional<double> above{};
+    LockLook look{};
   };
-  enum class Phase : std::uint8_t { rest, seeing_middle, to_below, seeing_below, to_above, seeing_above, to_place };
+  enum class Phase : std::uint8_t {
+    rest,
+    seeing_middle,
+    to_below,
+    seeing_below,
+    to_above,
+    seeing_above,
+    to_middle,
+    seeing_again,
+    to_place
+  };
   struct Bank {
     std::size_t unit = 0;
     std::vector<Ring> rings;  ///< ascending channel
@@ -47,6 +57,7 @@ class RingLocks {
   };
 
   static Phase next_of(Phase seen);
+  static std::optional<double>& seen_in(Phase phase, LockLook& look);
   void build();
   void take_up(const DeviceUnit& unit, Bank& bank) const;
   bool may_look(const DeviceUnit& unit, const Bank& bank) const;
@@ -63,6 +74,7 @@ class RingLocks {
   Duration interval_;
   std::vector<Bank> banks_;
   Deadline next_{kLockTimer};
+  Instant light_settles_at_{};
 };
 
 }  // namespace loom

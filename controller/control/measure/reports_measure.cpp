@@ -9,6 +9,7 @@
 #include "controller/control/requests/report_page.hpp"
 #include "controller/plan/explain.hpp"
 #include "core/ring/ring.hpp"
+#include "core/ring/settling.hpp"
 
 namespace loom {
 namespace {
@@ -186,10 +187,13 @@ ReportPage<ReceiverReport> Reports::receiver_rows(const Query& query) const {
   for (const CommitReport& commit : from_.commits.history()) {
     ordered_at = std::max(ordered_at, commit.started + commit.total);
   }
+  // An agent reads its monitors so long after it was told of the end, by its own clock.
+  const Duration settles = std::max(kLightSettles - 2 * from_.facts.timings.clock_error, Duration{});
+  const auto is_since = [&](Instant read_at) { return ordered_at == Instant::min() || read_at > ordered_at + settles; };
   const auto add = [&](ElementId receiver, DeviceId monitor, Dbm power, Instant read_at) {
     page.add(receiver.value, [&] {
       const Duration age = std::max(from_.facts.now - read_at, Duration{});
-      return ReceiverReport{receiver, fabric.element(receiver).name, monitor, power, age, read_at > ordered_at};
+      return ReceiverReport{receiver, fabric.element(receiver).name, monitor, power, age, is_since(read_at)};
     });
   };
   for (const Device& device : fabric.devices) {

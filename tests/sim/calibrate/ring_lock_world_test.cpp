@@ -37,6 +37,14 @@ std::size_t locked_rings(World& world) {
   return locked;
 }
 
+/// Nothing was told of anything; else what.
+void check_calm(World& world) {
+  for (const Alarm& alarm : world.alarms()) {
+    UNSCOPED_INFO(alarm.evidence);
+  }
+  CHECK(world.alarms().empty());
+}
+
 struct Seen {
   double worst = 0;             ///< MHz that a lit ring stood beside its light
   std::size_t least_lit = ~0U;  ///< circuits
@@ -72,7 +80,7 @@ TEST_CASE("a chip that warms by ten kelvin in a minute loses no channel of rings
   CHECK(seen.least_lit == circuits);
   CHECK(seen.worst < 100'000.0 / kRingWidthParts);
   CHECK(world.confirmed() == 1);  // no repair, no alarm: it is where it should be
-  CHECK(world.alarms().empty());
+  check_calm(world);
   std::size_t locked = 0;
   for (const RingReport& ring : rings_of(world)) {
     if (!ring.lock.empty()) {
@@ -142,7 +150,7 @@ TEST_CASE("rings of a job that ends on a warm chip are cold and no drift, and th
   world.run_until(Instant{seconds{49}});
   REQUIRE(circuits_of(world) == 0);
   CHECK(locked_rings(world) == 0);
-  CHECK(world.alarms().empty());
+  check_calm(world);
   const std::uint64_t confirmed = world.confirmed();
   world.run_until(Instant{seconds{51}});
   REQUIRE(circuits_of(world) > 0);
@@ -150,7 +158,7 @@ TEST_CASE("rings of a job that ends on a warm chip are cold and no drift, and th
   world.run_until(Instant{seconds{60}});
   CHECK(locked_rings(world) == circuits_of(world));
   CHECK(world.confirmed() == confirmed + 1);
-  CHECK(world.alarms().empty());
+  check_calm(world);
 }
 
 TEST_CASE("a ring that its heater cannot bring back says that it is at its end, and by how much it may still warm") {
@@ -173,4 +181,21 @@ TEST_CASE("a ring that its heater cannot bring back says that it is at its end, 
     return alarm.device == ended->bank && alarm.evidence.find("its heater is off") != std::string::npos;
   });
   CHECK(warned != world.alarms().end());
+}
+
+TEST_CASE("looks that a survey's commits come between move no ring: each light is measured as it is") {
+  Scenario scenario = scenario_on({.locked = true, .habits = {.substrate = 0.1}});
+  scenario.seed = GENERATE(range(1U, 40U));
+  World world(scenario, std::move(*script_of(scenario)), {});
+  REQUIRE(world.start());
+  world.run_until(Instant{seconds{5}});
+  SurveyClient client(world, SurveyClient::What::lasers);
+  client.run(Instant{seconds{120}});
+  REQUIRE(client.trouble().empty());
+  CHECK(client.lasers().unmeasured().empty());
+  REQUIRE_FALSE(client.lasers().measured().empty());
+  for (const MeasuredChannel& light : client.lasers().measured()) {
+    CAPTURE(light.transmitter.value, light.slot.n, light.offset.centi);
+    CHECK(std::abs(light.offset.centi) <= 5);
+  }
 }

@@ -30,7 +30,8 @@ struct Bench {
     const double power = light * dropped(off(trim));
     return step > 0 ? std::round(power / step) * step : power;
   }
-  void look() { lock.see(seen(lock.side(false)), seen(lock.trim()), seen(lock.side(true))); }
+  LockLook steady() const { return {seen(lock.trim()), seen(lock.side(false)), seen(lock.side(true)), seen(lock.trim())}; }
+  void look() { lock.see(steady()); }
 };
 
 Bench bench_at(double beside) {
@@ -91,15 +92,45 @@ TEST_CASE("light that comes, goes or doubles between two looks moves no ring") {
   Bench bench = bench_at(3'000);
   bench.look();
   const FrequencyOffset before = bench.lock.trim();
-  bench.lock.see(0.1, std::nullopt, 0.1);
+  bench.lock.see({std::nullopt, 0.1, 0.1, std::nullopt});
   CHECK(bench.lock.state() == LockState::no_light);
-  bench.lock.see(0.0, 0.1, 0.0);
+  bench.lock.see({0.1, 0.0, 0.0, 0.1});
   CHECK(bench.lock.state() == LockState::no_light);
-  bench.lock.see(0.05, 0.1, 0.1);
+  bench.lock.see({0.1, 0.05, 0.1, 0.1});
   CHECK(bench.lock.state() == LockState::no_light);
   CHECK(bench.lock.trim() == before);
   bench.look();
   CHECK(bench.lock.state() == LockState::locked);
+}
+
+TEST_CASE("light that changes as much as a ring could change it is told by how the look ends, and moves no ring") {
+  Bench bench = bench_at(0);
+  bench.look();
+  const FrequencyOffset before = bench.lock.trim();
+  const LockLook steady = bench.steady();
+  const double factor = GENERATE(0.0, 0.6, 0.7, 1.4, 1.7);
+  const int changes_at = GENERATE(1, 2, 3);
+  CAPTURE(factor, changes_at);
+  LockLook look = steady;
+  int part = 0;
+  for (std::optional<double>* seen : {&look.middle, &look.below, &look.above, &look.again}) {
+    *seen = **seen * (part++ >= changes_at ? factor : 1);
+  }
+  bench.lock.see(look);
+  CHECK(bench.lock.trim() == before);
+}
+
+TEST_CASE("a light that goes out for one look moves no ring either") {
+  Bench bench = bench_at(0);
+  bench.look();
+  const FrequencyOffset before = bench.lock.trim();
+  LockLook look = bench.steady();
+  look.above = std::nullopt;
+  bench.lock.see(look);
+  CHECK(bench.lock.trim() == before);
+  bench.look();
+  bench.lock.see(look);
+  CHECK(std::abs(bench.off(bench.lock.trim())) < 20);
 }
 
 TEST_CASE("at the edge of what a monitor sees a ring goes to the side that has light") {
@@ -107,9 +138,10 @@ TEST_CASE("at the edge of what a monitor sees a ring goes to the side that has l
   const auto seen = [&](FrequencyOffset trim) {
     return std::abs(bench.off(trim)) < kHalf ? std::optional(bench.seen(trim)) : std::nullopt;
   };
-  for (int look = 0; look < 6; ++look) {
+  for (int look = 0; look < 7; ++look) {
     const PeakLock& lock = bench.lock;
-    bench.lock.see(seen(lock.side(false)), seen(lock.trim()), seen(lock.side(true)));
+    const auto middle = seen(lock.trim());
+    bench.lock.see({middle, seen(lock.side(false)), seen(lock.side(true)), middle});
     CHECK(bench.lock.state() != LockState::no_light);
   }
   CHECK(bench.lock.state() == LockState::locked);
@@ -130,13 +162,16 @@ TEST_CASE("a chip that warms steadily is followed until it moves half a width be
     Bench bench = bench_at(0);
     double worst = 0;
     for (int look = 0; look < 12 && worst < 4 * kHalf; ++look) {
-      const double middle = bench.seen(bench.lock.trim());
-      bench.beside -= per_look / 3;
-      const double below = bench.seen(bench.lock.side(false));
-      bench.beside -= per_look / 3;
-      const double above = bench.seen(bench.lock.side(true));
-      bench.beside -= per_look / 3;
-      bench.lock.see(below, middle, above);
+      LockLook seen;
+      const auto warms = [&](double power) {
+        bench.beside -= per_look / 4;
+        return power;
+      };
+      seen.middle = warms(bench.seen(bench.lock.trim()));
+      seen.below = warms(bench.seen(bench.lock.side(false)));
+      seen.above = warms(bench.seen(bench.lock.side(true)));
+      seen.again = warms(bench.seen(bench.lock.trim()));
+      bench.lock.see(seen);
       worst = std::max(worst, std::abs(bench.off(bench.lock.trim())));
     }
     return worst;
