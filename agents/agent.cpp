@@ -301,7 +301,12 @@ bool Agent::handle_commit(StepContext context, const Envelope& envelope) {
           [&](const Arm& arm) { return commit_.arm(context, revision, envelope.clock, arm.fire_at), true; },
           [&](const Go&) { return commit_.go(context, revision), true; },
           [&](const Proceed& proceed) { return commit_.proceed(context, revision, envelope.clock, proceed), true; },
-          [&](const Confirm&) { return commit_.confirm(context, revision), audit_.read_light(context), true; },
+          [&](const Confirm&) {
+            commit_.confirm(context, revision);
+            audit_.read_light(context);
+            locks_.wait_for_light(context.now);
+            return true;
+          },
           [&](const Abandon&) { return commit_.abandon(context, revision), true; },
           [](const auto&) { return false; },
       },

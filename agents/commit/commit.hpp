@@ -66,6 +66,7 @@ class AgentCommit {
     bool changes = false;   ///< takes part: goes dark if it is a laser, moves, is lit again
     bool is_asked = false;  ///< no laser: it is being read before it moves
     bool has_moved = false;
+    bool tunes_at_once = false;  ///< a laser that was told at T where to stand
     const TimedSetpoint& first() const { return plan->timeline.front(); }
   };
   struct Answers {
@@ -105,6 +106,7 @@ class AgentCommit {
   bool advance_moving(StepContext context);
   template <class Selects>
   bool all_proven(StepContext context, Selects selects);
+  bool all_dark(StepContext context);
   bool all_lit(StepContext context);
   void device_trouble(StepContext context, std::size_t unit);
   void command(StepContext context, std::size_t unit, const Setpoint& setpoint);

@@ -30,7 +30,7 @@ void AgentCommit::choose_parts() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto device = std::ranges::lower_bound(plan_->devices, units_[i].device->id, {}, &DevicePlan::device);
     LOOM_ASSERT(device != plan_->devices.end() && device->device == units_[i].device->id);  // check_node_plan said so
-    parts_[i] = Part{&*device, !goes_on_as_laid(*device) && must_change(units_, units_[i], *plan_, *device), false, false};
+    parts_[i] = Part{&*device, !goes_on_as_laid(*device) && must_change(units_, units_[i], *plan_, *device)};
   }
 }
 
@@ -83,7 +83,8 @@ void AgentCommit::fire(StepContext context) {
     }
     if (parts_[i].changes && units_[i].is_laser()) {
       timelines_.stop(i);
-      command(context, i, units_.dark(i));
+      parts_[i].tunes_at_once = went_ && units_[i].driver->tells_dark();
+      command(context, i, parts_[i].tunes_at_once ? darkened(parts_[i].first().setpoint) : units_.dark(i));
     }
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -149,7 +150,7 @@ void AgentCommit::move_in_dark(StepContext context) {
       continue;
     }
     const Setpoint target = darkened(parts_[i].first().setpoint);
-    if (!units_[i].is_proven(target)) {
+    if (!units_[i].is_proven(target) && !units_[i].is_under_way_to(target)) {
       command(context, i, target);
     }
   }
@@ -200,7 +201,7 @@ bool AgentCommit::move_expected(StepContext context) {
 
 void AgentCommit::send_settled(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].changes && units_[i].fired_at > fired_at_) {
+    if (parts_[i].changes && (units_[i].fired_at > fired_at_ || parts_[i].tunes_at_once)) {
       report_.settle = std::max(report_.settle, between(units_[i].fired_at, units_[i].proven_at));
     }
   }
@@ -262,6 +263,22 @@ void AgentCommit::withdraw_light(StepContext context) {
   }
 }
 
+/// Lasers may still be under way to where they shall stand: their light is off.
+bool AgentCommit::all_dark(StepContext context) {
+  bool all = true;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].changes || !units_[i].is_laser()) {
+      continue;
+    }
+    if (units_[i].progress == Progress::failed) {
+      device_trouble(context, i);
+      return false;
+    }
+    all = all && (units_[i].progress == Progress::proven || units_[i].is_dark);
+  }
+  return all;
+}
+
 bool AgentCommit::all_lit(StepContext context) {
   if (edge_lighting_.awaits()) {
     return false;
@@ -318,7 +335,6 @@ bool AgentCommit::advance_moving(StepContext context) {
 }
 
 bool AgentCommit::advance_once(StepContext context) {
-  const auto lasers = [this](std::size_t i) { return units_[i].is_laser(); };
   switch (state_) {
     case RevisionState::preparing:
       if (const auto failed = failed_preparation(units_)) {
@@ -340,10 +356,10 @@ bool AgentCommit::advance_once(StepContext context) {
       }
       return false;
     case RevisionState::dark:
-      (void)all_proven(context, lasers);
+      (void)all_dark(context);
       return false;  // a failure is told at once, proof waits for Go
     case RevisionState::darkening:
-      if (all_proven(context, lasers) && event(RevisionMessage::all_dark)) {
+      if (all_dark(context) && event(RevisionMessage::all_dark)) {
         send_darkened(context);
         move_in_dark(context);
         return true;

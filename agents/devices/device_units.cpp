@@ -50,11 +50,24 @@ const RingResonance* locked_in(const DeviceUnit& unit, std::uint16_t channel) {
   return wanted != nullptr && wanted->locked ? wanted : nullptr;
 }
 
+/// By which a ring is moved now.
+FrequencyOffset trim_of(const DeviceUnit& unit, std::uint16_t channel) {
+  for (const auto* locks : {&unit.aside, &unit.locks}) {
+    if (const auto lock = std::ranges::find(*locks, channel, &RingLock::channel); lock != locks->end()) {
+      return lock->trim;
+    }
+  }
+  return FrequencyOffset{0};
+}
+
 Observation seen_by(const DeviceUnit& unit) {
   Observation seen = unit.driver->observe();
   if (auto* bank = std::get_if<FilterObservation>(&seen.reading)) {
-    std::ranges::copy_if(unit.locks, std::back_inserter(bank->locks),
-                         [&](const RingLock& lock) { return locked_in(unit, lock.channel) != nullptr; });
+    for (const RingLock& lock : unit.locks) {
+      if (locked_in(unit, lock.channel) != nullptr) {
+        bank->locks.push_back({lock.channel, lock.state, trim_of(unit, lock.channel)});
+      }
+    }
   }
   return seen;
 }
@@ -80,10 +93,10 @@ void stage(const Fabric& fabric, const DeviceUnit& unit) {
   }
   Setpoint setpoint = *unit.commanded;
   for (RingResonance& wanted : std::get<FilterSetpoint>(setpoint).rings) {
-    const auto lock = std::ranges::find(unit.locks, wanted.channel, &RingLock::channel);
-    if (lock != unit.locks.end() && wanted.locked && lock->trim.mhz != 0) {
+    const FrequencyOffset trim = trim_of(unit, wanted.channel);
+    if (wanted.locked && trim.mhz != 0) {
       const auto& ring = std::get<RingFilter>(fabric.element(unit.device->elements[wanted.channel]).kind);
-      wanted.drive = trimmed(ring, drive_of(ring, wanted), lock->trim);
+      wanted.drive = trimmed(ring, drive_of(ring, wanted), trim);
     }
   }
   unit.driver->stage(setpoint);
@@ -178,17 +191,20 @@ void DeviceUnits::command(StepContext context, std::size_t index, Activity activ
   unit.polling = false;
   unit.preparing = false;
   unit.holds_prepared = false;
+  unit.is_dark = false;
   unit.fired_at = context.now;
+  unit.aside.clear();
   fit_locks(*fabric_, unit);
   stage(*fabric_, unit);
   unit.driver->fire();
   pump(context, index, nullptr);
 }
 
-void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingLock> locks) {
+void DeviceUnits::trim(StepContext context, std::size_t index, std::vector<RingLock> locks, std::vector<RingLock> aside) {
   DeviceUnit& unit = units_[index];
   LOOM_ASSERT(unit.claim.owner() == Activity::lock && unit.progress != Progress::under_way && unit.commanded);
   unit.locks = std::move(locks);
+  unit.aside = std::move(aside);
   unit.progress = Progress::under_way;
   unit.polling = false;
   unit.fired_at = context.now;
@@ -303,7 +319,8 @@ DeviceNews DeviceUnits::judge(StepContext context, std::size_t index) {
   }
   unit.known_failed = failed || (unit.known_failed && activity == DriverActivity::busy);
   if (activity == DriverActivity::busy) {
-    return DeviceNews::goes_on;
+    const bool is_dark = unit.progress == Progress::under_way && unit.driver->is_dark();
+    return is_dark && !std::exchange(unit.is_dark, is_dark) ? DeviceNews::came_to_rest : DeviceNews::goes_on;
   }
   if (std::exchange(unit.polling, false) && !failed) {
     figures.add(DeviceOp::audit, context.now - unit.polled_at);

@@ -26,7 +26,7 @@ enum class Progress : std::uint8_t { none, under_way, proven, failed };
 enum class DeviceNews : std::uint8_t {
   foreign,      ///< nobody here waits for it
   goes_on,      ///< its driver is still busy: nothing has changed for anybody else
-  came_to_rest  ///< or may have: whoever waits for it looks
+  came_to_rest  ///< or may have, or has gone dark: whoever waits for it looks
 };
 
 /// What a device plays since it was applied, so that an equal plan leaves it alone.
@@ -51,15 +51,18 @@ struct DeviceUnit {
   Instant fired_at{};
   Instant polled_at{};
   Instant proven_at{};
+  bool is_dark = false;           ///< what was commanded last has its light off, proven, while it is under way
   bool fresh = false;             ///< came to rest since the last forget_fresh()
   bool known_failed = false;      ///< its alarm was raised
   std::uint32_t writes = 0;       ///< transactions since start that were not plain register reads
   std::vector<RingLock> locks{};  ///< of a bank, ascending channel: what is added to `commanded` where that has a ring locked
+  std::vector<RingLock> aside{};  ///< likewise, those of `locks` that stand elsewhere for a look; empty: none
   std::unique_ptr<Observation> resting{};  ///< of a bank, before its lock looked at it
   std::size_t figures = 0;                 ///< of its model: index in DeviceUnits::figures()
 
   bool is_laser() const { return device->role == DeviceRole::transmitter; }
   bool is_proven(const Setpoint& setpoint) const { return progress == Progress::proven && commanded == setpoint; }
+  bool is_under_way_to(const Setpoint& setpoint) const { return progress == Progress::under_way && commanded == setpoint; }
 };
 
 class DeviceUnits {
@@ -89,11 +92,13 @@ class DeviceUnits {
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as
   /// this side goes: a Transaction's bytes are the driver's.
   void command(StepContext context, std::size_t index, Activity activity, const Setpoint& setpoint);
-  /// Moves rings of a bank from where its setpoint puts them, while light passes. Precondition: Activity::lock owns the lane;
-  /// the bank is at rest as commanded; `locks` ascend and stay within what heaters can do.
-  void trim(StepContext context, std::size_t index, std::vector<RingLock> locks);
+  /// Moves rings of a bank from where its setpoint puts them, while light passes: those of `aside` for a look, all others of
+  /// `locks` to where they are held. Precondition: Activity::lock owns the lane; the bank is at rest as commanded; both ascend
+  /// and stay within what heaters can do; `aside` has no channel that `locks` has not.
+  void trim(StepContext context, std::size_t index, std::vector<RingLock> locks, std::vector<RingLock> aside);
   /// What its driver last saw, and what its rings were moved by. Of a bank that its lock looks at: as it was before that, since
-  /// a reading may be of another trim than the one that is on its way.
+  /// a reading may be of another trim than the one that is on its way. Whoever takes it from there sees where it stands, and
+  /// what is commanded then puts its rings where they are held.
   Observation observe(std::size_t index) const;
   /// The lines whose edges fire what devices hold ready. An edge that was asked for is taken back when its device is commanded,
   /// or what it holds ready is overwritten.

@@ -60,6 +60,10 @@ class ItlaDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
+  bool tells_dark() const override { return true; }
+  bool is_dark() const override {
+    return purpose_ == Purpose::fire && !fired_ && dark_proven_ && !target_.setpoint.emit && verdict_.empty();
+  }
   Observation observe() const override;
 
  private:

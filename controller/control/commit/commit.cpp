@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/text/format_text.hpp"
 
@@ -84,6 +85,21 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
   return report;
 }
 
+/// How long no laser that plays timeslots shines after their start: least guard of a first timeslot. Under grants, and where
+/// light stands, 0.
+Duration first_dark_of(const std::vector<Participant>& participants) {
+  std::optional<Duration> least;
+  for (const Participant& participant : participants) {
+    for (const DevicePlan& device : participant.plan->devices) {
+      const TimedSetpoint& first = device.timeline.front();
+      if (first.hold != kForever && !participant.plan->grants) {
+        least = std::min(first.offset + first.guard, least.value_or(Duration::max()));
+      }
+    }
+  }
+  return least.value_or(Duration{});
+}
+
 }  // namespace
 
 FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitPaceOptions pace,
@@ -105,6 +121,7 @@ FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTim
     has_timeline_ = has_timeline_ || slice->cycle > Duration{0};
     participants_.push_back(participant);
   }
+  first_dark_ = first_dark_of(participants_);
 }
 
 void FabricCommit::begin(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
@@ -145,10 +162,12 @@ void FabricCommit::set_deadline(Instant now) {
           std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
       break;
     case CommitState::relighting:
-      // Light that stands needs no common start, unless edges give it one.
-      relight_at_ = has_timeline_ || timings_.common_start ? now + pace_.everybody_receives(participants_.size()) : now;
-      deadline_ = relight_at_ + lead_ + timings_.stage_deadline;
-      patience_ = relight_at_ > now ? pace_.patience() : timings_.retry_interval;
+      // Light that stands needs no common start, unless edges give it one. Lasers are tuned for their first timeslot before:
+      // its guard needs no waiting for, and passes while the word of it is under way.
+      lit_at_ = has_timeline_ || timings_.common_start ? now + pace_.everybody_receives(participants_.size()) : now;
+      relight_at_ = timings_.common_start ? lit_at_ : lit_at_ - first_dark_;
+      deadline_ = lit_at_ + lead_ + timings_.stage_deadline;
+      patience_ = lit_at_ > now ? pace_.patience() : timings_.retry_interval;
       next_tick_ = now + patience_;
       break;
     case CommitState::moving:
@@ -284,10 +303,10 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
     }
   }
   // Ahead of an instant that everybody must know, as often as answers take: T leaves room for so many.
-  if (stage_ == CommitState::relighting && now >= relight_at_) {
+  if (stage_ == CommitState::relighting && now >= lit_at_) {
     patience_ = std::max(patience_, timings_.retry_interval);
   }
-  const bool is_ahead = stage_ == CommitState::arming || (stage_ == CommitState::relighting && now < relight_at_);
+  const bool is_ahead = stage_ == CommitState::arming || (stage_ == CommitState::relighting && now < lit_at_);
   if (!is_ahead) {
     patience_ = CommitPace::next_patience(patience_, total(), total() - done_);
   }

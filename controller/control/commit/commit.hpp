@@ -121,10 +121,12 @@ class FabricCommit {
   Instant next_tick_ = kNever;
   Instant fire_at_{};
   Instant relight_at_{};
+  Instant lit_at_{};     ///< the earliest light of that
   Duration patience_{};  ///< until what is unanswered is repeated
   Duration lead_{};
   const Duration move_time_;
   bool has_timeline_ = false;
+  Duration first_dark_{};  ///< from the relight until the first light of any timeline
   bool armed_sent_ = false;
   CommitFailure failure_;
 };

@@ -90,6 +90,46 @@ TEST_CASE("laser_is_blanked_before_it_is_retuned") {
   }
 }
 
+TEST_CASE("laser_says_that_it_is_dark_while_it_is_still_tuned") {
+  Rig rig = laser_rig();
+  rig.fire(laser(0, true));
+  rig.driver->stage(laser(3, false));
+  rig.driver->fire();
+  CHECK_FALSE(rig.driver->is_dark());
+  rig.run([&] { return rig.driver->is_dark(); });
+  REQUIRE(rig.driver->is_dark());
+  CHECK(rig.driver->activity() == DriverActivity::busy);
+  CHECK_FALSE(std::get<LaserLight>(rig.model->light(rig.now)).emitting);
+  CHECK(std::get<LaserLight>(rig.model->light(rig.now)).frequency == frequency_of(0));  // not tuned yet
+  rig.run();
+  CHECK(rig.driver->activity() == DriverActivity::settled);
+  CHECK(std::get<LaserLight>(rig.model->light(rig.now)).frequency == frequency_of(3));
+  rig.fire(laser(3, true));
+  CHECK_FALSE(rig.driver->is_dark());
+  rig.driver->poll();  // an audit proves nobody's darkness
+  rig.run([&] {
+    CHECK_FALSE(rig.driver->is_dark());
+    return false;
+  });
+}
+
+TEST_CASE("laser_whose_light_stays_on_never_says_that_it_is_dark") {
+  Rig rig = laser_rig();
+  rig.fire(laser(0, true));
+  rig.wire = [](const Transaction& transaction) -> std::optional<BusReply> {
+    const auto& frame = std::get<Frame>(transaction.order);
+    return frame.request.at(1) == static_cast<std::uint8_t>(Register::enable) ? std::optional(bus_reply(BusStatus::timeout))
+                                                                            : std::nullopt;
+  };
+  rig.driver->stage(laser(3, false));
+  rig.driver->fire();
+  rig.run([&] {
+    CHECK_FALSE(rig.driver->is_dark());
+    return false;
+  });
+  CHECK(rig.driver->activity() == DriverActivity::failed);
+}
+
 TEST_CASE("laser_relight_of_an_unchanged_frequency_writes_only_the_enable_register") {
   Rig rig = laser_rig();
   rig.fire(laser(1, true));

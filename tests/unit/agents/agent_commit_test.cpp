@@ -101,6 +101,67 @@ TEST_CASE("a_touched_laser_is_blanked_where_it_is_before_it_moves") {
   CHECK(bench.log.front().setpoint == laser_at(16, false));  // dark at the old frequency
 }
 
+TEST_CASE("a_laser_that_says_when_it_is_dark_is_told_at_once_where_to_stand") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  for (const DeviceId laser : bench.lasers) {
+    bench.device(laser).tells_dark = true;
+    bench.device(laser).settle_time = milliseconds{40};
+  }
+  bench.log.clear();
+  bench.sent.clear();
+  const NodePlan plan = bench.static_plan(2, 32);
+  const Instant fire_at = bench.now + milliseconds{10};
+  prepare_and_arm(bench, plan, fire_at);
+  const bool goes_before = GENERATE(true, false);
+  if (goes_before) {
+    bench.receive(plan.revision, Go{});
+  }
+  bench.run_for(milliseconds{30});
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+  CHECK(bench.actuations(bench.lasers[0], Op::move) == (goes_before ? 1 : 0));
+  CHECK(bench.count<Darkened>() == (goes_before ? 1 : 0));
+  CHECK(bench.count<Settled>() == 0);
+  if (!goes_before) {
+    bench.receive(plan.revision, Go{});
+  }
+  bench.step_until<Darkened>();
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.step_until<Settled>();
+  CHECK(bench.now >= fire_at + milliseconds{40});
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.step_until<Applied>();
+  std::vector<Op> ops;
+  for (const Actuation& each : bench.log) {
+    if (each.device == bench.lasers[0]) {
+      ops.push_back(each.op);
+    }
+  }
+  CHECK(ops == std::vector<Op>{Op::dark, Op::move, Op::light});
+  CHECK(bench.device(bench.lasers[0]).setpoint == laser_at(32, false));
+}
+
+TEST_CASE("a_laser_that_is_dark_and_cannot_be_moved_fails_where_it_moves") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  bench.device(bench.lasers[0]).tells_dark = true;
+  bench.device(bench.lasers[0]).refuses = Op::move;
+  bench.sent.clear();
+  const NodePlan plan = bench.static_plan(2, 32);
+  prepare_and_arm(bench, plan, bench.now + milliseconds{10});
+  bench.receive(plan.revision, Go{});
+  bench.run_for(milliseconds{100});
+  REQUIRE(bench.last<Darkened>() != nullptr);
+  CHECK(bench.last<Darkened>()->outcome.ok());
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.run_for(milliseconds{50});
+  REQUIRE(bench.last<Settled>() != nullptr);
+  CHECK_FALSE(bench.last<Settled>()->outcome.ok());
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+}
+
 TEST_CASE("untouched_devices_that_are_as_planned_are_left_alone") {
   AgentBench bench;
   bench.start();

@@ -37,6 +37,7 @@ struct FakeDevice {
   std::vector<RingFilter> rings;  ///< of a heater bank, by channel
   bool can_hold = false;          ///< holds the next setpoint ready, unseen
   std::optional<Setpoint> held;   ///< that one
+  bool tells_dark = false;        ///< its driver says so while it still moves
   std::optional<Op> refuses;      ///< answers this with an exception, every time
   bool silent = false;            ///< answers nothing: the lane reports a timeout
   std::vector<Setpoint> orders;   ///< what `values[0]` of a write means
@@ -114,6 +115,10 @@ class FakeDriver : public Driver {
     }
     return next();
   }
+  bool tells_dark() const override { return device_->tells_dark; }
+  bool is_dark() const override {
+    return device_->tells_dark && activity_ == DriverActivity::busy && commanded_ && !emits(*commanded_) && is_read_dark_;
+  }
   DriverActivity activity() const override { return to_hold_ ? DriverActivity::busy : activity_; }
   Observation observe() const override {
     Observation seen;
@@ -158,6 +163,7 @@ class FakeDriver : public Driver {
   void begin() {
     activity_ = DriverActivity::busy;
     must_read_ = true;
+    is_read_dark_ = false;
     errors_ = 0;
     look_again_ = Instant{};
   }
@@ -185,6 +191,7 @@ class FakeDriver : public Driver {
     must_read_ = false;
     read_at_ = now;
     ++reads_;
+    is_read_dark_ = reply.words.at(0) == 0;
     known_ = Known{device_->setpoint, reply.words.at(0) != 0, reply.words.at(1) != 0};
     if (!commanded_) {
       activity_ = DriverActivity::idle;
@@ -237,6 +244,7 @@ class FakeDriver : public Driver {
   DriverActivity activity_ = DriverActivity::idle;
   Op last_ = Op::read;
   bool must_read_ = true;
+  bool is_read_dark_ = false;  ///< since it was fired
   bool outstanding_ = false;
   int errors_ = 0;
   Instant look_again_{};

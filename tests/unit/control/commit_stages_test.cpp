@@ -30,14 +30,17 @@ constexpr Duration kEverybodyReceives = kAnswerFloor * 4 + milliseconds{20} + 2 
 
 /// A commit of revision 7 whose participants are `nodes` of ten.
 struct CommitBench {
-  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}, Duration move_time = {})
-      : commit(result_of(nodes, cycle), timings(), {answers}, {"why", {}, {}, milliseconds{3}, {}}, kStart, move_time) {
+  /// `guards`: of the first timeslots of as many lasers.
+  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}, Duration move_time = {},
+                       const std::vector<Duration>& guards = {})
+      : commit(result_of(nodes, cycle, guards), timings(), {answers}, {"why", {}, {}, milliseconds{3}, {}}, kStart, move_time) {
     for (const std::uint32_t node : nodes) {
       participants.push_back(NodeId{node});
     }
     begin();
   }
-  static std::shared_ptr<const PlanResult> result_of(const std::vector<std::uint32_t>& nodes, Duration cycle) {
+  static std::shared_ptr<const PlanResult> result_of(const std::vector<std::uint32_t>& nodes, Duration cycle,
+                                                     const std::vector<Duration>& guards = {}) {
     auto result = std::make_shared<PlanResult>();
     result->plan.revision = Revision{7};
     result->plan.base = Revision{6};
@@ -61,6 +64,12 @@ struct CommitBench {
     stays.device = DeviceId{6};
     stays.touched = false;
     result->plan.nodes[nodes.front()].devices = {moved, stays};
+    for (const Duration guard : guards) {
+      DevicePlan laser;
+      laser.device = DeviceId{static_cast<std::uint32_t>(7 + result->plan.nodes[nodes.front()].devices.size())};
+      laser.timeline = {{Duration{}, guard, milliseconds{1}, TransmitterSetpoint{}}};
+      result->plan.nodes[nodes.front()].devices.push_back(laser);
+    }
     result->plan.moved_steering = {DeviceId{5}};
     return result;
   }
@@ -187,6 +196,18 @@ TEST_CASE("commit: timeslots begin together, when everybody has heard of it") {
     bench.all(Settled{{}, {}});
     CHECK(bench.first<Proceed>().at == bench.now + kEverybodyReceives);
   }
+}
+
+TEST_CASE("commit: the guard of the first timeslot passes while the word of it is under way") {
+  const Duration guard = GENERATE(milliseconds{3}, milliseconds{50});
+  CommitBench bench({2, 5}, milliseconds{200}, {}, {milliseconds{70}, guard});
+  bench.advance_to(CommitState::moving);
+  bench.all(Settled{{}, {}});
+  const Instant lit_at = bench.now + kEverybodyReceives;
+  CHECK(bench.first<Proceed>().at == lit_at - guard);
+  bench.tick(bench.now + kAnswerFloor);  // repeated as long as somebody might miss the light
+  CHECK(bench.asked<Proceed>() == Nodes{2, 5});
+  CHECK(bench.first<Proceed>().at == lit_at - guard);
 }
 
 TEST_CASE("commit: nobody takes part in a commit that changes nobody") {
