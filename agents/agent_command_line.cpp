@@ -35,6 +35,10 @@ void add_options(CLI::App& app, AgentCommandLine& command_line) {
   app.add_option("--metrics", command_line.metrics,
                  "Serve Prometheus metrics there, on loopback: 127.0.0.1:9102; port 0 is any free one (docs/metrics.md)")
       ->type_name("ADDRESS:PORT");
+  app.add_option("--connections", command_line.connections,
+                 "To the controller: shared, one that carries all of this process's agents, or each, one an agent")
+      ->check(CLI::IsMember({"shared", "each"}))
+      ->capture_default_str();
   app.add_flag("--faults", command_line.faults,
                "The scenario's device faults happen to simulated devices once a run has begun (lab run)");
   app.add_flag("--restore-journal", command_line.restore_journal,

@@ -20,10 +20,11 @@ struct AgentCommandLine {
   std::string host;    ///< instead of the process: its name in the scenario
   std::string bundle;  ///< keys of this host in one file; empty: they are in the state folder
   std::string clock = "auto";
-  std::string inspector_dir;  ///< empty: nobody tells of traffic
-  std::string training_dir;   ///< empty: training processes are stood in for
-  bool faults = false;        ///< the scenario's device faults happen
-  std::string metrics;        ///< where Prometheus finds them; empty: nowhere
+  std::string inspector_dir;           ///< empty: nobody tells of traffic
+  std::string training_dir;            ///< empty: training processes are stood in for
+  std::string connections = "shared";  ///< or "each"
+  bool faults = false;                 ///< the scenario's device faults happen
+  std::string metrics;                 ///< where Prometheus finds them; empty: nowhere
 
   /// What starts this process again.
   std::string command() const;

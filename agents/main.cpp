@@ -148,6 +148,7 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Age
   options.endpoint = *address;
   options.keys = keys.own;
   options.controller_key = keys.controller;
+  options.connections = command_line.connections == "each" ? Connections::one_per_agent : Connections::shared;
   options.on_refused = [key = files.agents_key(command_line.process), process = std::to_string(command_line.process),
                         scenario = command_line.scenario](const Error& error) {
     log_warning(

@@ -100,6 +100,7 @@ Result<LabRecord> load_lab_record(const Globals& globals, const LabCommand& orde
   lab.training_dir = order.training_dir;
   lab.emulates = !order.no_emulators;
   lab.metrics = order.metrics;
+  lab.connections = order.connections;
   return lab;
 }
 
@@ -237,6 +238,18 @@ static void add_beginning(CLI::App& verb, LabCommand& order) {
   verb.add_flag("--fresh", order.fresh, "Forget the journals and logs of an earlier lab; keys stay");
 }
 
+/// What its daemons are told.
+static void add_daemons(CLI::App& verb, LabCommand& order) {
+  verb.add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
+  verb.add_flag("--metrics", order.metrics, kMetricsHelp);
+  verb.add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
+  verb.add_option("--training-dir", order.training_dir, kTrainingHelp);
+  verb.add_option("--connections", order.connections,
+                  "Of agents to the controller: shared, one a process, or each, one an agent")
+      ->check(CLI::IsMember({"shared", "each"}))
+      ->capture_default_str();
+}
+
 void add_lab(CLI::App& app, CommandLine& line) {
   CLI::App* lab = app.add_subcommand("lab", "Controller, agents and emulators of a scenario, together");
   lab->require_subcommand(1);
@@ -249,18 +262,12 @@ void add_lab(CLI::App& app, CommandLine& line) {
   run->add_option("SCENARIO", order.scenario, "YAML file")->required();
   run->add_flag("--keep", order.keep, "Leave everything running");
   add_beginning(*run, order);
-  run->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
-  run->add_flag("--metrics", order.metrics, kMetricsHelp);
-  run->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
-  run->add_option("--training-dir", order.training_dir, kTrainingHelp);
+  add_daemons(*run, order);
   line.when(*run, [&order](const Globals& globals) { return run_lab(globals, order); });
   CLI::App* up = lab->add_subcommand("up", "Start and wait until every agent has joined");
   up->add_option("SCENARIO", order.scenario, "YAML file")->required();
   add_beginning(*up, order);
-  up->add_flag("--record", order.record, "The controller keeps a tape, for loom sim replay");
-  up->add_flag("--metrics", order.metrics, kMetricsHelp);
-  up->add_option("--inspector-dir", order.inspector_dir, "NCCL Inspector's dumps, a folder a node: DIR/{node}");
-  up->add_option("--training-dir", order.training_dir, kTrainingHelp);
+  add_daemons(*up, order);
   up->add_flag("--no-emulators", order.no_emulators,
                "Devices at this host's loopback, and modules' files outside of /sys, are there already (behind a tunnel, say): "
                "start no emulators");

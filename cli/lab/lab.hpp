@@ -17,16 +17,17 @@ class CommandLine;
 
 struct LabCommand {
   std::string scenario;
-  bool keep = false;            ///< leave everything running at the end
-  bool record = false;          ///< the controller keeps a tape
-  std::string inspector_dir{};  ///< handed to the agents; empty: nobody tells of traffic
-  std::string training_dir{};   ///< handed to the agents; empty: stand-ins pace iterations
-  bool metrics = false;         ///< its daemons serve metrics, each on a port of its own
-  bool runs_jobs = false;       ///< what the scenario does while it runs must be possible in a lab
-  bool replace = false;         ///< a lab that runs in the folder is stopped
-  bool fresh = false;           ///< journals of an earlier lab are forgotten
-  bool no_emulators = false;    ///< what a lab would emulate is there already
-  std::string process{};        ///< of `restart`: controller, agents-0, heater-5020, ...
+  bool keep = false;                   ///< leave everything running at the end
+  bool record = false;                 ///< the controller keeps a tape
+  std::string inspector_dir{};         ///< handed to the agents; empty: nobody tells of traffic
+  std::string training_dir{};          ///< handed to the agents; empty: stand-ins pace iterations
+  bool metrics = false;                ///< its daemons serve metrics, each on a port of its own
+  std::string connections = "shared";  ///< lightloom-agent --connections
+  bool runs_jobs = false;              ///< what the scenario does while it runs must be possible in a lab
+  bool replace = false;                ///< a lab that runs in the folder is stopped
+  bool fresh = false;                  ///< journals of an earlier lab are forgotten
+  bool no_emulators = false;           ///< what a lab would emulate is there already
+  std::string process{};               ///< of `restart`: controller, agents-0, heater-5020, ...
 };
 
 /// Starts the scenario's processes, does what the scenario says when it says it, follows its jobs into light, accounts for them

@@ -43,6 +43,7 @@ struct LabRecord {
   std::string address{};                   ///< that the controller is at, or was; empty: it takes any
   std::string training_dir{};              ///< see LabCommand
   bool metrics = false;                    ///< its daemons serve metrics on ports of their own
+  std::string connections = "shared";      ///< lightloom-agent --connections
   bool emulates = true;                    ///< what is_emulated() says is
   Lifetime lifetime = Lifetime::outlasts;  ///< of its processes
   std::function<bool()> is_interrupted = [] { return false; };

@@ -303,6 +303,7 @@ LabManifest manifest_of(const LabRecord& lab) {
   manifest.training_dir = lab.training_dir;
   manifest.emulates = lab.emulates;
   manifest.metrics = lab.metrics;
+  manifest.connections = lab.connections;
   manifest.files = files_of(lab);
   if (const auto processes = processes_of(lab)) {
     for (const std::string& name : *processes) {
@@ -392,6 +393,7 @@ Result<void> start_agent_process(LabRecord& lab, std::uint32_t process) {
   if (!lab.training_dir.empty()) {
     order.command.insert(order.command.end(), {"--training-dir", lab.training_dir});
   }
+  order.command.insert(order.command.end(), {"--connections", lab.connections});
   serve_metrics(lab, order);
   std::remove(lab.files.agents_metrics(process).c_str());
   auto pid = start(lab, order);
