@@ -57,12 +57,9 @@ class Driver {
   /// `reply`: of the transaction handed out last, or null. At most one transaction is outstanding a driver.
   virtual Step step(Instant now, const BusReply* reply) = 0;
   virtual DriverActivity activity() const = 0;
-  /// Of a laser: does it say when its light is off, while it is still under way to where it shall stand in the dark? Then one
-  /// order darkens and moves it.
-  virtual bool tells_dark() const { return false; }
-  /// Of a fire() that is under way: its light is proven off, and nothing but another fire() lights it. False where it does not
-  /// tell.
-  virtual bool is_dark() const { return false; }
+  /// Of a laser's fire() that is under way: is its light proven off, and lit by nothing but another fire()? Nothing: it says
+  /// so only when it stands where it shall. Where it tells, one order darkens and moves it.
+  virtual std::optional<bool> is_dark() const { return std::nullopt; }
   /// Last known truth and its age.
   virtual Observation observe() const = 0;
 };

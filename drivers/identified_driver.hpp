@@ -31,8 +31,7 @@ class IdentifiedDriver final : public Driver {
   Step step(Instant now, const BusReply* reply) override { return driver_->step(now, reply); }
   /// A device that said another number is `failed`.
   DriverActivity activity() const override;
-  bool tells_dark() const override { return driver_->tells_dark(); }
-  bool is_dark() const override { return driver_->is_dark(); }
+  std::optional<bool> is_dark() const override { return driver_->is_dark(); }
   /// The fault of a device that said another number is that.
   Observation observe() const override;
 

@@ -105,8 +105,7 @@ class AgentCommit {
   bool advance_once(StepContext context);
   bool advance_moving(StepContext context);
   template <class Selects>
-  bool all_proven(StepContext context, Selects selects);
-  bool all_dark(StepContext context);
+  bool all_proven(StepContext context, Selects selects, bool dark_will_do = false);
   bool all_lit(StepContext context);
   void device_trouble(StepContext context, std::size_t unit);
   void command(StepContext context, std::size_t unit, const Setpoint& setpoint);

@@ -83,7 +83,7 @@ void AgentCommit::fire(StepContext context) {
     }
     if (parts_[i].changes && units_[i].is_laser()) {
       timelines_.stop(i);
-      parts_[i].tunes_at_once = went_ && units_[i].driver->tells_dark();
+      parts_[i].tunes_at_once = went_ && units_[i].driver->is_dark().has_value();
       command(context, i, parts_[i].tunes_at_once ? darkened(parts_[i].first().setpoint) : units_.dark(i));
     }
   }
@@ -108,8 +108,9 @@ void AgentCommit::command(StepContext context, std::size_t unit, const Setpoint&
   units_.command(context, unit, Activity::commit, setpoint);
 }
 
+/// `dark_will_do`: of a laser that is under way to where it shall stand, it is enough that its light is off.
 template <class Selects>
-bool AgentCommit::all_proven(StepContext context, Selects selects) {
+bool AgentCommit::all_proven(StepContext context, Selects selects, bool dark_will_do) {
   bool all = true;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (!parts_[i].changes || !selects(i)) {
@@ -119,7 +120,7 @@ bool AgentCommit::all_proven(StepContext context, Selects selects) {
       device_trouble(context, i);
       return false;
     }
-    all = all && units_[i].progress == Progress::proven;
+    all = all && (units_[i].progress == Progress::proven || (dark_will_do && units_[i].is_dark));
   }
   return all;
 }
@@ -263,22 +264,6 @@ void AgentCommit::withdraw_light(StepContext context) {
   }
 }
 
-/// Lasers may still be under way to where they shall stand: their light is off.
-bool AgentCommit::all_dark(StepContext context) {
-  bool all = true;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].changes || !units_[i].is_laser()) {
-      continue;
-    }
-    if (units_[i].progress == Progress::failed) {
-      device_trouble(context, i);
-      return false;
-    }
-    all = all && (units_[i].progress == Progress::proven || units_[i].is_dark);
-  }
-  return all;
-}
-
 bool AgentCommit::all_lit(StepContext context) {
   if (edge_lighting_.awaits()) {
     return false;
@@ -335,6 +320,7 @@ bool AgentCommit::advance_moving(StepContext context) {
 }
 
 bool AgentCommit::advance_once(StepContext context) {
+  const auto lasers = [this](std::size_t i) { return units_[i].is_laser(); };
   switch (state_) {
     case RevisionState::preparing:
       if (const auto failed = failed_preparation(units_)) {
@@ -356,10 +342,10 @@ bool AgentCommit::advance_once(StepContext context) {
       }
       return false;
     case RevisionState::dark:
-      (void)all_dark(context);
+      (void)all_proven(context, lasers, true);
       return false;  // a failure is told at once, proof waits for Go
     case RevisionState::darkening:
-      if (all_dark(context) && event(RevisionMessage::all_dark)) {
+      if (all_proven(context, lasers, true) && event(RevisionMessage::all_dark)) {
         send_darkened(context);
         move_in_dark(context);
         return true;

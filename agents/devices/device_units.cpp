@@ -319,7 +319,7 @@ DeviceNews DeviceUnits::judge(StepContext context, std::size_t index) {
   }
   unit.known_failed = failed || (unit.known_failed && activity == DriverActivity::busy);
   if (activity == DriverActivity::busy) {
-    const bool is_dark = unit.progress == Progress::under_way && unit.driver->is_dark();
+    const bool is_dark = unit.progress == Progress::under_way && unit.driver->is_dark().value_or(false);
     return is_dark && !std::exchange(unit.is_dark, is_dark) ? DeviceNews::came_to_rest : DeviceNews::goes_on;
   }
   if (std::exchange(unit.polling, false) && !failed) {

@@ -72,6 +72,7 @@ void ItlaDriver::begin(Instant now) {
   refusals_ = 0;
   meetings_ = 0;
   met_ = false;
+  acknowledged_ = false;
   dark_proven_ = false;
   trims_ = 0;
   facts_failed_ = false;
@@ -101,9 +102,6 @@ void ItlaDriver::begin(Instant now) {
   enter(State::decide, now);
 }
 
-/// A fine trim of the same frequency stays, where audits trim.
-std::optional<std::size_t> ItlaDriver::next_differing() const { return known_.next_differing(target_.wanted, profile_.trims); }
-
 /// An audit reads one group of facts; a fire reads only who the module is, and only where somebody in particular is expected.
 bool ItlaDriver::wants_fact() const {
   if (purpose_ == Purpose::audit) {
@@ -115,10 +113,11 @@ bool ItlaDriver::wants_fact() const {
 /// What the target needs next, from what is known. Emission is cut before anything else is asked or written.
 State ItlaDriver::decide() {
   if (purpose_ == Purpose::audit) {
-    return known_.next_unknown(true) ? State::survey
-           : wants_fact()            ? State::introduce
-           : next_trim()             ? State::trim
-                                     : State::proven;
+    return known_.next_unknown(true)                     ? State::survey
+           : !acknowledged_ && known_.is_dark_newcomer() ? State::acknowledge
+           : wants_fact()                                ? State::introduce
+           : next_trim()                                 ? State::trim
+                                                         : State::proven;
   }
   const bool enabled = known_.is_enabled();
   if (!verdict_.empty()) {
@@ -140,7 +139,7 @@ State ItlaDriver::decide() {
     verdict_ = {Trouble::misfit, lawful.error().message.substr(profile_.name.size() + 2)};
     return decide();
   }
-  if (next_differing()) {
+  if (known_.next_differing(target_.wanted, profile_.trims)) {
     return enabled ? State::cut : dark_proven_ ? State::write : State::prove_dark;
   }
   if (!target_.setpoint.emit && !dark_proven_) {
@@ -185,6 +184,11 @@ State ItlaDriver::resolve(State state, Instant now) {
 
 void ItlaDriver::enter(State state, Instant now) {
   const State next = resolve(state, now);
+  if (next == State::acknowledge && purpose_ == Purpose::audit) {
+    forget();  // what was read before the latch is cleared is read again
+    grid_refused_ = false;
+    acknowledged_ = true;
+  }
   if (next != state_ && (next == State::prove_dark || next == State::settle || next == State::prove_power ||
                          next == State::prove_still_locked || next == State::trim_settle)) {
     patience_since_ = now;
@@ -202,7 +206,7 @@ std::optional<Request> ItlaDriver::command() const {
     case Ask::read_fact:
       return facts_.next();
     case Ask::write_differing: {
-      const std::size_t index = next_differing().value_or(index_of(Register::channel));
+      const std::size_t index = known_.next_differing(target_.wanted, profile_.trims).value_or(index_of(Register::channel));
       return Request{true, kTable[index].reg, target_.wanted[index].value_or(0), false};
     }
     case Ask::write_dark:

@@ -60,8 +60,7 @@ class ItlaDriver final : public Driver {
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
   DriverActivity activity() const override;
-  bool tells_dark() const override { return true; }
-  bool is_dark() const override {
+  std::optional<bool> is_dark() const override {
     return purpose_ == Purpose::fire && !fired_ && dark_proven_ && !target_.setpoint.emit && verdict_.empty();
   }
   Observation observe() const override;
@@ -97,7 +96,6 @@ class ItlaDriver final : public Driver {
   void struggle(Trouble trouble, std::string_view words);
   void give_up(Trouble trouble, std::string_view words);
   std::string expectation(const itla::Row& row, const itla::Response& response, const std::string& waited) const;
-  std::optional<std::size_t> next_differing() const;
   bool agrees_with_target() const;
   std::optional<std::int16_t> next_trim() const;
   std::string astray() const;
@@ -115,11 +113,12 @@ class ItlaDriver final : public Driver {
   itla::Request refused_;  ///< whose error is being named
   RetryState retry_;
   Instant patience_since_{};
-  unsigned rounds_ = 0;    ///< ways back in the table, bounded
-  unsigned refusals_ = 0;  ///< CIP and CII answers, bounded
-  unsigned meetings_ = 0;  ///< modules that started again and exchanges that failed, bounded
-  unsigned trims_ = 0;     ///< of this audit, bounded
-  bool met_ = false;       ///< since begin() and the last failure: the module is the one that we knew
+  unsigned rounds_ = 0;        ///< ways back in the table, bounded
+  unsigned refusals_ = 0;      ///< CIP and CII answers, bounded
+  unsigned meetings_ = 0;      ///< modules that started again and exchanges that failed, bounded
+  unsigned trims_ = 0;         ///< of this audit, bounded
+  bool met_ = false;           ///< since begin() and the last failure: the module is the one that we knew
+  bool acknowledged_ = false;  ///< its latch was cleared by this audit
   bool dark_proven_ = false;
   bool lock_proven_ = false;
   std::size_t audit_cursor_ = 0;

@@ -101,7 +101,7 @@ bool ItlaDriver::agrees_with_target() const {
     return false;
   }
   const bool holds_frequency = on_target || (!lit && profile_.tunes != Tunes::dark);  // it has none in the dark
-  return holds_frequency && !next_differing() && lit == target_.setpoint.emit &&
+  return holds_frequency && !known_.next_differing(target_.wanted, profile_.trims) && lit == target_.setpoint.emit &&
          (lit ? power_error <= profile_.power_tolerance.centi : to_signed(known_.value(Register::oop)) <= kDark.centi);
 }
 

@@ -51,6 +51,41 @@ TEST_CASE("a small soft lab brings a ring and an all-to-all into light and repla
   CHECK(object["jobs"][1]["replayed"]["dark_ms"].get<double>() > 0);
 }
 
+/// Open sockets of a process.
+static std::size_t sockets_of(int pid) {
+  std::size_t sockets = 0;
+  for (const auto& file : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+    std::error_code gone;
+    sockets += fs::read_symlink(file.path(), gone).string().starts_with("socket:") ? 1 : 0;
+  }
+  return sockets;
+}
+
+/// A process that has just been started connects one agent after the other.
+static bool comes_to_have(int pid, std::size_t sockets) {
+  for (int tries = 0; tries < 200; ++tries) {
+    if (sockets_of(pid) >= sockets) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  }
+  return false;
+}
+
+TEST_CASE("agents with a connection each join and are lit as those that share one, also when their process starts again") {
+  const Lab lab;
+  const std::string scenario = lab.write_scenario("mode: soft\n");
+  REQUIRE(lab.run("lab up " + scenario).code == 0);
+  const std::size_t shared = sockets_of(lab.pids().at("agents-0"));
+  REQUIRE(lab.run("lab up " + scenario + " --replace --connections each").code == 0);
+  CHECK(comes_to_have(lab.pids().at("agents-0"), shared + 3));  // four agents
+  REQUIRE(lab.run("lab restart agents-0").code == 0);
+  CHECK(comes_to_have(lab.pids().at("agents-0"), shared + 3));
+  CHECK(lab.ask("status")["agents"]["live"] == 8);
+  CHECK(lab.run("job submit vgg19 --nodes 8 --wait").code == 0);
+  CHECK(lab.run("lab up " + scenario + " --connections some").code == 2);
+}
+
 TEST_CASE("a lab keeps a job that a later submission changes, while another comes and goes") {
   const Lab lab;
   const std::string scenario =

@@ -115,9 +115,9 @@ class FakeDriver : public Driver {
     }
     return next();
   }
-  bool tells_dark() const override { return device_->tells_dark; }
-  bool is_dark() const override {
-    return device_->tells_dark && activity_ == DriverActivity::busy && commanded_ && !emits(*commanded_) && is_read_dark_;
+  std::optional<bool> is_dark() const override {
+    const bool is_told = activity_ == DriverActivity::busy && commanded_ && !emits(*commanded_) && is_read_dark_;
+    return device_->tells_dark ? std::optional(is_told) : std::nullopt;
   }
   DriverActivity activity() const override { return to_hold_ ? DriverActivity::busy : activity_; }
   Observation observe() const override {
