@@ -72,7 +72,6 @@ void ItlaDriver::begin(Instant now) {
   refusals_ = 0;
   meetings_ = 0;
   met_ = false;
-  acknowledged_ = false;
   dark_proven_ = false;
   trims_ = 0;
   facts_failed_ = false;
@@ -113,11 +112,10 @@ bool ItlaDriver::wants_fact() const {
 /// What the target needs next, from what is known. Emission is cut before anything else is asked or written.
 State ItlaDriver::decide() {
   if (purpose_ == Purpose::audit) {
-    return known_.next_unknown(true)                     ? State::survey
-           : !acknowledged_ && known_.is_dark_newcomer() ? State::acknowledge
-           : wants_fact()                                ? State::introduce
-           : next_trim()                                 ? State::trim
-                                                         : State::proven;
+    return known_.next_unknown(true) ? State::survey
+           : wants_fact()            ? State::introduce
+           : next_trim()             ? State::trim
+                                     : State::proven;
   }
   const bool enabled = known_.is_enabled();
   if (!verdict_.empty()) {
@@ -184,11 +182,6 @@ State ItlaDriver::resolve(State state, Instant now) {
 
 void ItlaDriver::enter(State state, Instant now) {
   const State next = resolve(state, now);
-  if (next == State::acknowledge && purpose_ == Purpose::audit) {
-    forget();  // what was read before the latch is cleared is read again
-    grid_refused_ = false;
-    acknowledged_ = true;
-  }
   if (next != state_ && (next == State::prove_dark || next == State::settle || next == State::prove_power ||
                          next == State::prove_still_locked || next == State::trim_settle)) {
     patience_since_ = now;

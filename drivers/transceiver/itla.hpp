@@ -113,12 +113,11 @@ class ItlaDriver final : public Driver {
   itla::Request refused_;  ///< whose error is being named
   RetryState retry_;
   Instant patience_since_{};
-  unsigned rounds_ = 0;        ///< ways back in the table, bounded
-  unsigned refusals_ = 0;      ///< CIP and CII answers, bounded
-  unsigned meetings_ = 0;      ///< modules that started again and exchanges that failed, bounded
-  unsigned trims_ = 0;         ///< of this audit, bounded
-  bool met_ = false;           ///< since begin() and the last failure: the module is the one that we knew
-  bool acknowledged_ = false;  ///< its latch was cleared by this audit
+  unsigned rounds_ = 0;    ///< ways back in the table, bounded
+  unsigned refusals_ = 0;  ///< CIP and CII answers, bounded
+  unsigned meetings_ = 0;  ///< modules that started again and exchanges that failed, bounded
+  unsigned trims_ = 0;     ///< of this audit, bounded
+  bool met_ = false;       ///< since begin() and the last failure: the module is the one that we knew
   bool dark_proven_ = false;
   bool lock_proven_ = false;
   std::size_t audit_cursor_ = 0;

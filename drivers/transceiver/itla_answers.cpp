@@ -192,11 +192,10 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
     enter(met_ || purpose_ != Purpose::fire ? refused_in_ : State::decide, now);
     return;
   }
-  const bool is_audited = refused_in_ == State::acknowledge && purpose_ == Purpose::audit;
-  if (refused_in_ == State::introduce || refused_in_ == State::trim || is_audited) {
+  if (refused_in_ == State::introduce || refused_in_ == State::trim) {
     if (refused_in_ == State::trim) {
       trims_ = kTrims;
-    } else if (refused_in_ == State::introduce && facts_.next() == refused_) {
+    } else if (facts_.next() == refused_) {
       absorb_fact({Status::execution_error, false, refused_.reg, 0});
     }
     enter(State::decide, now);
@@ -230,8 +229,7 @@ void ItlaDriver::receive_answer(Instant now, const Response& response) {
   met_ = met_ || reports_restart;  // it could have said so
   if (holds(row, response)) {
     dark_proven_ = dark_proven_ || state_ == State::prove_dark;
-    const bool is_audited = state_ == State::acknowledge && purpose_ == Purpose::audit;
-    enter(is_audited ? State::decide : row.then, now);  // whether its latch is clear now is for who sets it
+    enter(row.then, now);
   } else {
     go_otherwise(now, row, response);
   }

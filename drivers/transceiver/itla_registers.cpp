@@ -6,11 +6,6 @@ namespace loom::itla {
 
 std::uint16_t RegisterCopy::value(Register reg) const { return words_[index_of(reg)].value_or(0); }
 
-bool RegisterCopy::is_dark_newcomer() const {
-  return (value(Register::status_fatal) & kStatusRestarted) != 0 && !is_enabled() &&
-         to_signed(value(Register::oop)) <= kDark.centi;
-}
-
 std::optional<Frequency> RegisterCopy::frequency() const {
   if (!knows(Register::lf1) || !knows(Register::lf2)) {
     return std::nullopt;

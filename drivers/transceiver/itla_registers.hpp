@@ -21,8 +21,6 @@ class RegisterCopy {
   bool knows(Register reg) const { return words_[index_of(reg)].has_value(); }
   bool is_enabled() const { return (value(Register::enable) & kSoftwareEnable) != 0; }
   bool is_lit() const { return is_enabled() && to_signed(value(Register::oop)) > kDark.centi; }
-  /// It has started again since its latch was cleared, and nobody has lit it.
-  bool is_dark_newcomer() const;
   /// LF; nothing: its parts are not known.
   std::optional<Frequency> frequency() const;
 
