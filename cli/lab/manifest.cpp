@@ -144,7 +144,7 @@ LabManifest read_manifest(Reader& reader) {
   manifest.training_dir = reader.has("training_dir") ? reader.text("training_dir") : std::string{};
   manifest.emulates = !reader.has("emulates") || reader.flag("emulates");
   manifest.metrics = reader.has("metrics") && reader.flag("metrics");
-  manifest.connections = reader.has("connections") ? reader.text("connections") : "";
+  manifest.connections = reader.has("connections") ? reader.text("connections") : "shared";
   manifest.address = reader.text("address");
   for (const Json& file : reader.list("files", kFilesMost)) {
     std::string name = file.is_string() ? file.get<std::string>() : file.dump();

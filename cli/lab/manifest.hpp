@@ -41,15 +41,15 @@ struct LabManifest {
   std::string fabric;               ///< its name
   std::uint64_t fabric_digest = 0;  ///< of fabric and algorithm, see setup_digest()
   std::uint32_t agent_processes = 0;
-  bool record = false;                ///< the controller keeps a tape
-  std::string inspector_dir;          ///< handed to the agents
-  std::string training_dir;           ///< likewise
-  bool emulates = true;               ///< what is_emulated() says are emulators of the lab
-  bool metrics = false;               ///< its daemons serve metrics
-  std::string connections{};          ///< lightloom-agent --connections; empty: shared
-  std::string address;                ///< that the controller was last bound to; empty: never was
-  std::vector<std::string> files;     ///< bare names of regular files that a lab made, sorted
-  std::vector<LabProcess> processes;  ///< in the order of their start
+  bool record = false;                 ///< the controller keeps a tape
+  std::string inspector_dir;           ///< handed to the agents
+  std::string training_dir;            ///< likewise
+  bool emulates = true;                ///< what is_emulated() says are emulators of the lab
+  bool metrics = false;                ///< its daemons serve metrics
+  std::string connections = "shared";  ///< lightloom-agent --connections
+  std::string address;                 ///< that the controller was last bound to; empty: never was
+  std::vector<std::string> files;      ///< bare names of regular files that a lab made, sorted
+  std::vector<LabProcess> processes;   ///< in the order of their start
   bool operator==(const LabManifest&) const = default;
 
   bool names(std::string_view file) const;

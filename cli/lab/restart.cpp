@@ -64,7 +64,7 @@ Result<LabRecord> session_of(const Globals& globals) {
   lab.training_dir = manifest.training_dir;
   lab.emulates = manifest.emulates;
   lab.metrics = manifest.metrics;
-  lab.connections = manifest.connections.empty() ? "shared" : manifest.connections;
+  lab.connections = manifest.connections;
   const LabManifest now = manifest_of(lab);
   if (now.fabric_digest != manifest.fabric_digest || now.agent_processes != manifest.agent_processes) {
     return fail(ErrorCode::refused,

@@ -85,14 +85,17 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
   return report;
 }
 
-/// How long no laser that plays timeslots shines after their start: least guard of a first timeslot. Under grants, and where
-/// light stands, 0.
+/// How long no laser that plays timeslots shines after their start: least guard of a first timeslot. Where anybody works under
+/// grants, or all light stands, 0.
 Duration first_dark_of(const std::vector<Participant>& participants) {
   std::optional<Duration> least;
   for (const Participant& participant : participants) {
+    if (participant.plan->grants) {
+      return {};
+    }
     for (const DevicePlan& device : participant.plan->devices) {
       const TimedSetpoint& first = device.timeline.front();
-      if (first.hold != kForever && !participant.plan->grants) {
+      if (first.hold != kForever) {
         least = std::min(first.offset + first.guard, least.value_or(Duration::max()));
       }
     }
@@ -121,7 +124,6 @@ FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTim
     has_timeline_ = has_timeline_ || slice->cycle > Duration{0};
     participants_.push_back(participant);
   }
-  first_dark_ = first_dark_of(participants_);
 }
 
 void FabricCommit::begin(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
@@ -165,7 +167,7 @@ void FabricCommit::set_deadline(Instant now) {
       // Light that stands needs no common start, unless edges give it one. Lasers are tuned for their first timeslot before:
       // its guard needs no waiting for, and passes while the word of it is under way.
       lit_at_ = has_timeline_ || timings_.common_start ? now + pace_.everybody_receives(participants_.size()) : now;
-      relight_at_ = timings_.common_start ? lit_at_ : lit_at_ - first_dark_;
+      relight_at_ = timings_.common_start || !has_timeline_ ? lit_at_ : lit_at_ - first_dark_of(participants_);
       deadline_ = lit_at_ + lead_ + timings_.stage_deadline;
       patience_ = lit_at_ > now ? pace_.patience() : timings_.retry_interval;
       next_tick_ = now + patience_;

@@ -126,7 +126,6 @@ class FabricCommit {
   Duration lead_{};
   const Duration move_time_;
   bool has_timeline_ = false;
-  Duration first_dark_{};  ///< from the relight until the first light of any timeline
   bool armed_sent_ = false;
   CommitFailure failure_;
 };
