@@ -64,6 +64,34 @@ if(LOOM_PCH)
   target_precompile_headers(loom_std_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/std_pch.hpp)
 endif()
 
+# Most of a compilation is what its headers instantiate, and files of one library share most of that: in folders that call this,
+# some files are compiled as one. Their names without linkage must differ then; -DLOOM_UNITY=OFF compiles each by itself.
+macro(loom_several_at_a_time)
+  set(CMAKE_UNITY_BUILD ${LOOM_UNITY})
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+  if(LOOM_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-Wno-subobject-linkage)  # of a file's own type, which is a header's to g++ once the file is included
+  endif()
+endmacro()
+
+# Files of one folder call their own things alike (`kColumns`): here each group takes them from everywhere.
+function(loom_mixed_groups name)
+  get_target_property(sources ${name} SOURCES)
+  list(LENGTH sources count)
+  math(EXPR groups "(${count} + 5) / 6")
+  set(group 0)
+  foreach(source ${sources})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "mixed_${group}")
+    math(EXPR group "(${group} + 1) % ${groups}")
+  endforeach()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Sources that share names with their neighbours, and are compiled alone.
+macro(loom_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endmacro()
+
 # A test's own file is run once for each time that it is compiled, and a command's own file once for each command; what they
 # call is a room, optimised as ever.
 add_library(loom_quick_flags INTERFACE)

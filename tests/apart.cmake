@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests that call something as a neighbour does which would be compiled with them (cmake/loom.cmake).
+loom_apart(
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/fault_catalogue_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/heaters/heater_board_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/heaters/line_heaters_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/lasers/itla_module_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/lcos_wss_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/ocs/scpi_ocs_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/serial_bus_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/waveshaper/http_bus_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/waveshaper/http_text_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/golden/replay_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/oracle/switch_oracle.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/property/predict_max_min_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sim/adopt_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tidy/pages_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/agents/grant_codec_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/architectures/cost_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/calibrate/peak_search_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/cli/lab_processes_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/control/commit_runner_reach_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/control/session_rows_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/control/uncertain_state_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/control/unusable_watch_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/plan/adoption_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/plan/certificate_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/plan/light_state_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/plan/plan_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/predict/predict_network_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/predict/predict_reconfiguration_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/runtime/journal_snapshot_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/runtime/journal_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/runtime/service_notifier_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/workload/workload_files_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/workload/workload_recent_models_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/zmq/zmq_agents_client_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unit/zmq/zmq_identity_test.cpp)
