@@ -67,7 +67,9 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       barrier_(envelopes_, timelines_, grants_),
       commit_({options.arm_lead, options.late_limit}, envelopes_, units_, timelines_, grants_, barrier_),
       interlock_(contacts_of(*options.fabric, options.node)),
-      session_(SessionOptions{options.hello_interval, options.heartbeat_interval}),
+      session_({.hello_interval = options.hello_interval,
+                .heartbeat_interval = options.heartbeat_interval,
+                .is_pulsed = options.is_pulsed}),
       audit_({options.audit_interval, options.report_interval}, envelopes_, units_),
       locks_(envelopes_, units_, options.lock_interval),
       resets_(envelopes_, units_),
@@ -98,6 +100,7 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
                  [&](const InterlockChanged& change) { contact(context, change); },
                  [&](const ClockJudged& judged) { greet_again(host_.judge(context, judged)); },
                  [&](const PeersListen& listening) { greet_again(host_.listen(listening)); },
+                 [&](const PulseDue& due) { pulse(context, due); },
                  [&](const TrainingReady& ready) { barrier_.receive(context, ready); },
                  [&](const TrafficReceived& received) { traffic_.receive(context.now, received.reported); },
                  [&](const Appended& appended) {
@@ -336,6 +339,7 @@ void Agent::set_lasers(StepContext context, const SetLasers& order) {
   context.sink->emit(Append{interlock_.record()});
   if (session_.state() == SessionState::joined) {
     send_heartbeat(context);  // the answer
+    session_.stir(context);
   }
 }
 
@@ -357,6 +361,7 @@ void Agent::keep_latch(StepContext context, const LatchRecord& before, bool was_
   }
   if ((has_changed || interlock_.bars_light() != was_barred) && session_.state() == SessionState::joined) {
     send_heartbeat(context);
+    session_.stir(context);
   }
 }
 
@@ -434,7 +439,7 @@ void Agent::speak(StepContext context) {
     greeted_ = true;
     session_.hurry(context);
   }
-  switch (session_.advance(context)) {
+  switch (session_.advance(context, has_news())) {
     case Session::Due::hello:
       send_hello(context);
       break;
@@ -486,10 +491,26 @@ void Agent::send_traffic(StepContext context) {
   }
 }
 
+Heartbeat Agent::heartbeat() const {
+  return {commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), host_.peers_digest()};
+}
+
+/// What goes out with heartbeats is not what went out with the last one.
+bool Agent::has_news() const {
+  return !options_.is_pulsed || timelines_.repeats_cycle_done() || grants_.repeats_done() || barrier_.reports() ||
+         traffic_.is_fed() || heartbeat() != sent_heartbeat_;
+}
+
 void Agent::send_heartbeat(StepContext context) {
-  envelopes_.send(
-      context, commit_.applied(),
-      Heartbeat{commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), host_.peers_digest()});
+  sent_heartbeat_ = heartbeat();
+  envelopes_.send(context, commit_.applied(), sent_heartbeat_);
+}
+
+/// Lapsed meanwhile where this agent has lost its controller: then it greets.
+void Agent::pulse(StepContext context, const PulseDue& due) const {
+  if (session_.state() == SessionState::joined) {
+    envelopes_.send(context, commit_.applied(), Pulse{due.nodes});
+  }
 }
 
 std::string Agent::wall_text(StepContext context) const { return to_string(wall_time(context.now, wall_offset_)); }

@@ -35,7 +35,8 @@ struct AgentOptions {
   std::string listens_at{};       ///< where agents of other hosts find this process; empty: nowhere
   Duration hello_interval = std::chrono::milliseconds{200};
   Duration heartbeat_interval = std::chrono::milliseconds{500};  ///< until a Welcome says otherwise
-  Duration audit_interval = std::chrono::seconds{1};             ///< one device is read each time
+  bool is_pulsed = false;  ///< the process delivers PulseDue to one of its agents, every heartbeat interval
+  Duration audit_interval = std::chrono::seconds{1};  ///< one device is read each time
   Duration report_interval = std::chrono::seconds{10};
   Duration lock_interval = std::chrono::milliseconds{250};  ///< between two looks at a bank of rings that are held
   /// How long before T the agent must be armed: time for an audit that is under way to leave the bus.
@@ -75,6 +76,7 @@ class Agent {
   const AgentCounters& counters() const { return counters_; }
   const TrafficFolder& traffic() const { return traffic_; }
   Term term() const { return envelopes_.term; }
+  NodeId node() const { return options_.node; }
 
  private:
   void start(StepContext context, const Started& started);
@@ -96,7 +98,10 @@ class Agent {
   void advance(StepContext context);
   void speak(StepContext context);
   void send_hello(StepContext context);
+  Heartbeat heartbeat() const;
+  bool has_news() const;
   void send_heartbeat(StepContext context);
+  void pulse(StepContext context, const PulseDue& due) const;
   std::string wall_text(StepContext context) const;
   NodeReport row() const;
   void send_traffic(StepContext context);
@@ -117,6 +122,7 @@ class Agent {
   DeviceResets resets_;
   RequestsHere requests_here_;
   TrafficFolder traffic_;
+  Heartbeat sent_heartbeat_;    ///< the last one
   TrafficReport sent_traffic_;  ///< the last one
   Instant traffic_sent_at_{};
   AgentCounters counters_;

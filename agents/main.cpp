@@ -95,6 +95,7 @@ Result<void> add_lanes(BusLanes& lanes, const Scenario& scenario, const std::vec
 struct ProcessFacts {
   FabricIdentity identity;
   std::string listens_at;
+  bool is_pulsed = false;
 };
 
 Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& facts, const HostSeams& seams) {
@@ -109,6 +110,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
   options.report_interval = scenario.controller.report_interval;
   options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.value].size());
   options.late_limit = kLateLimit;
+  options.is_pulsed = facts.is_pulsed;
   std::vector<std::unique_ptr<Driver>> drivers;
   for (const DeviceId device : scenario.fabric->devices_of_agent[node.value]) {
     drivers.push_back(make_driver(*scenario.fabric, device));
@@ -133,6 +135,10 @@ AgentKeyFiles key_files(const AgentCommandLine& command_line, const Scenario& sc
   return keys;
 }
 
+Connections connections_of(const AgentCommandLine& command_line) {
+  return command_line.connections == "each" ? Connections::one_per_agent : Connections::shared;
+}
+
 Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const AgentCommandLine& command_line,
                                                        const Scenario& scenario, const StateFolder& files,
                                                        const AgentKeySet& keys) {
@@ -148,7 +154,7 @@ Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const Age
   options.endpoint = *address;
   options.keys = keys.own;
   options.controller_key = keys.controller;
-  options.connections = command_line.connections == "each" ? Connections::one_per_agent : Connections::shared;
+  options.connections = connections_of(command_line);
   options.on_refused = [key = files.agents_key(command_line.process), process = std::to_string(command_line.process),
                         scenario = command_line.scenario](const Error& error) {
     log_warning(
@@ -353,6 +359,24 @@ void deliver(const std::vector<Hosted>& hosted, const Event& event) {
   }
 }
 
+/// One sign of life for all who have joined, instead of a heartbeat each; now and in every interval that the controller asks
+/// for.
+void pulse(AsioLoop& loop, const std::vector<Hosted>& hosted, Duration interval) {
+  PulseDue due;
+  const Hosted* speaker = nullptr;
+  for (const Hosted& each : hosted) {
+    if (each.agent->session().state() == SessionState::joined) {
+      due.nodes.push_back(each.agent->node());
+      speaker = speaker == nullptr ? &each : speaker;
+    }
+  }
+  if (speaker != nullptr) {
+    interval = speaker->agent->session().heartbeat_interval();
+    speaker->host->deliver(due);
+  }
+  loop.call_at(loop.now() + interval, Precision::relaxed, [&loop, &hosted, interval] { pulse(loop, hosted, interval); });
+}
+
 /// "0-2,7".
 std::string text_of(const std::vector<NodeSpan>& spans) {
   std::string text;
@@ -452,13 +476,18 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
   if (!training) {
     return give_up(training.error());
   }
+  // A connection of its own proves each agent by itself.
   const ProcessFacts facts{identity_of(*scenario.fabric),
-                           announced_endpoint(scenario, command_line.process, (*peers)->endpoint())};
+                           announced_endpoint(scenario, command_line.process, (*peers)->endpoint()),
+                           connections_of(command_line) == Connections::shared};
   auto started = start_agents(nodes, scenario, facts, seams, *training, **transport, **peers, **store);
   if (!started) {
     return give_up(started.error());
   }
   hosted = std::move(*started);
+  if (facts.is_pulsed) {
+    pulse(loop, hosted, scenario.controller.beat_interval);
+  }
   const ClockWatch clock(loop, [&hosted](const ClockJudged& judged) { deliver(hosted, judged); });
   const Counted counted{loop, clock, units, scenario, **transport, **peers, hosted, **store, *training};
   metrics.add([&counted](MetricList& list) { add_metrics(list, counted); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/result.hpp"
+#include "core/timings.hpp"
 
 namespace loom {
 
@@ -12,6 +13,8 @@ namespace {
 
 /// A controller that asks for more heartbeats than this would drown itself.
 constexpr Duration kHeartbeatMin = std::chrono::milliseconds{1};
+/// So many may be lost in a row before the controller knows news later than it would without rest.
+constexpr std::uint32_t kBeatsOfNews = 10;
 
 }  // namespace
 
@@ -35,6 +38,7 @@ void Session::welcome(StepContext context, Duration heartbeat_interval) {
   enter(SessionEvent::welcome);
   options_.heartbeat_interval = std::max(heartbeat_interval, kHeartbeatMin);
   if (!was_joined) {
+    quiet_beats_ = 0;
     next_.set(context, later(context.now, options_.heartbeat_interval));
   }
 }
@@ -49,16 +53,35 @@ void Session::newer_term(StepContext context) {
   next_.set(context, context.now);
 }
 
-Session::Due Session::advance(StepContext context) {
+bool Session::is_resting() const {
+  return options_.is_pulsed && state_ == SessionState::joined && quiet_beats_ >= kBeatsOfNews;
+}
+
+/// The longest time between two words that is no silence yet, either way.
+Duration Session::quiet_interval() const { return options_.heartbeat_interval * (options_.is_pulsed ? kBeatsAtRest : 1); }
+
+void Session::stir(StepContext context) {
+  quiet_beats_ = 0;
+  const Instant soon = later(context.now, options_.heartbeat_interval);
+  if (state_ == SessionState::joined && next_.at() > soon) {
+    next_.set(context, soon);
+  }
+}
+
+Session::Due Session::advance(StepContext context, bool has_news) {
+  if (has_news && is_resting()) {
+    stir(context);
+  }
   if (!next_.passed(context.now)) {
     return Due::nothing;
   }
-  if (state_ == SessionState::joined &&
-      between(received_at_, context.now) >= options_.heartbeat_interval * options_.silence_factor) {
+  if (state_ == SessionState::joined && between(received_at_, context.now) >= quiet_interval() * options_.silence_factor) {
     enter(SessionEvent::silence);
   }
   if (state_ == SessionState::joined) {
-    next_.set(context, next_period(next_.at(), options_.heartbeat_interval, context.now));
+    quiet_beats_ = has_news ? 0 : std::min(quiet_beats_ + 1, kBeatsOfNews);
+    const Duration interval = is_resting() ? quiet_interval() : options_.heartbeat_interval;
+    next_.set(context, next_period(next_.at(), interval, context.now));
     return Due::heartbeat;
   }
   const std::int64_t factor = state_ == SessionState::turned_away ? options_.turned_away_factor : 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session: the agent's side of knowing the controller. Hello until welcomed, then heartbeats; a silent controller sends it
-// back to hello. It never touches light: silence keeps the last good plan (fail-static).
+// back to hello. It never touches light: silence keeps the last good plan (fail-static). Where the process pulses for its
+// agents, heartbeats that say nothing new become seldom.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,7 @@ struct SessionOptions {
   Duration heartbeat_interval{};         ///< until a Welcome says otherwise
   std::int64_t turned_away_factor = 10;  ///< hello intervals to wait after Unwelcome
   std::int64_t silence_factor = 5;       ///< heartbeat intervals without a word that are silence
+  bool is_pulsed = false;                ///< the process says for this agent that it lives (core/timings.hpp: kBeatsAtRest)
 };
 
 class Session {
@@ -63,19 +65,24 @@ class Session {
   void received(Instant now) { received_at_ = now; }
   /// The controller is another one than before: it has to be greeted.
   void newer_term(StepContext context);
-  /// What has to be said now; call again until nothing.
-  Due advance(StepContext context);
+  /// What has to be said now; call again until nothing. `has_news`: the next heartbeat would not be the last one again.
+  Due advance(StepContext context, bool has_news = true);
+  /// A heartbeat went out of turn. If it is lost, others follow soon.
+  void stir(StepContext context);
 
   SessionState state() const { return state_; }
   Duration heartbeat_interval() const { return options_.heartbeat_interval; }
 
  private:
   void enter(SessionEvent event);
+  bool is_resting() const;
+  Duration quiet_interval() const;
 
   SessionOptions options_;
   SessionState state_ = SessionState::greeting;
   Instant received_at_{};
-  Deadline next_{kSessionTimer};
+  std::uint32_t quiet_beats_ = 0;  ///< heartbeats in a row that said nothing new
+  Deadline next_{kSessionTimer, Precision::relaxed};
 };
 
 }  // namespace loom

@@ -123,6 +123,12 @@ struct Heartbeat {
   bool operator==(const Heartbeat&) const = default;
 };
 
+/// One sign of life for agents of one process, whose heartbeats come seldom while nothing about them is news.
+struct Pulse {
+  std::vector<NodeId> nodes;  ///< ascending; each has joined and is of the speaker's process
+  bool operator==(const Pulse&) const = default;
+};
+
 struct ObservationReport {
   std::vector<Observation> observations;
   bool operator==(const ObservationReport&) const = default;
@@ -236,10 +242,10 @@ struct GrantPlaneMessage {
   bool operator==(const GrantPlaneMessage&) const = default;
 };
 
-using Body =
-    OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
-          AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat, OperatorRequest,
-          OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin, IterationReport, PeerAddresses>;
+using Body = OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
+                   AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
+                   OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin,
+                   IterationReport, PeerAddresses, Pulse>;
 
 /// What every message carries from the first line on.
 struct Envelope {

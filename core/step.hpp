@@ -98,8 +98,13 @@ struct PeersListen {
   std::string endpoint;
 };
 
+/// This agent shall say for its process that these nodes live: all that have joined the controller, itself among them.
+struct PulseDue {
+  std::vector<NodeId> nodes;  ///< ascending
+};
+
 using Event = OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                    InterlockChanged, TrafficReceived, KeysChanged, TrainingReady, ClockJudged, PeersListen>;
+                    InterlockChanged, TrafficReceived, KeysChanged, TrainingReady, ClockJudged, PeersListen, PulseDue>;
 
 // --- effects -------------------------------------------------------------------------------------------------------------
 

@@ -47,7 +47,12 @@ std::string to_string(WallTime time);
 constexpr double seconds_of(Duration duration) { return static_cast<double>(duration.count()) * 1e-9; }
 constexpr double milliseconds_of(Duration duration) { return static_cast<double>(duration.count()) * 1e-6; }
 
-/// How much a timer's punctuality is worth: `exact` may spin a core for the last tens of microseconds (firing at T).
-enum class Precision : std::uint8_t { ordinary, exact };
+/// How much a timer's punctuality is worth.
+enum class Precision : std::uint8_t {
+  ordinary,
+  exact,    ///< may spin a core for the last tens of microseconds (firing at T)
+  relaxed,  ///< may come up to kRelaxedLate late, so that many of them need one wake
+};
+inline constexpr Duration kRelaxedLate = std::chrono::milliseconds{10};
 
 }  // namespace loom

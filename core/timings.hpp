@@ -10,6 +10,9 @@
 
 namespace loom {
 
+/// An agent whose process pulses for it speaks, and is spoken to, once in so many beats while nothing about it is news.
+inline constexpr std::int64_t kBeatsAtRest = 20;
+
 /// All positive; suspect_after < dead_after.
 struct ControllerTimings {
   Duration debounce = std::chrono::milliseconds{5};         ///< changes of intent within it become one plan

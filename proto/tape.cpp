@@ -84,6 +84,7 @@ struct EventWriter {
     }
   }
   void operator()(const PeersListen&) const { LOOM_ASSERT(false && "a controller has no peers"); }
+  void operator()(const PulseDue&) const { LOOM_ASSERT(false && "a controller pulses for nobody"); }
   void operator()(const TrafficReceived&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
   void operator()(const TrainingReady&) const { LOOM_ASSERT(false && "a controller has no training processes"); }
 };

@@ -6,7 +6,7 @@ namespace loom::wire {
 
 static_assert(static_cast<int>(Role_MAX) == static_cast<int>(loom::Role::controller) + 1);
 static_assert(static_cast<int>(CommitPhase_MAX) == static_cast<int>(loom::CommitPhase::relight) + 1);
-static_assert(Envelope::kPeerAddresses == 16 + std::variant_size_v<loom::Body> - 1);
+static_assert(Envelope::kPulse == 16 + std::variant_size_v<loom::Body> - 1);
 
 template <class WireBody>
 static loom::Outcome outcome_of(Check& check, const WireBody& in) {
@@ -149,6 +149,11 @@ static loom::Heartbeat from_wire(Check& check, const Heartbeat& in) {
           {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())},
           in.peers_digest()};
 }
+
+static void set_body(const loom::Pulse& in, Envelope& out) {
+  nodes_to_wire(in.nodes, *out.mutable_pulse()->mutable_node_ids());
+}
+static loom::Pulse from_wire(Check& check, const Pulse& in) { return {nodes_from_wire(check, "node_ids", in.node_ids())}; }
 
 static void set_body(const loom::ObservationReport& in, Envelope& out) {
   rows_to_wire(in.observations, *out.mutable_observation_report()->mutable_observations());
@@ -497,6 +502,8 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
       return named(check, "iteration_report", in.iteration_report());
     case Envelope::kPeerAddresses:
       return named(check, "peer_addresses", in.peer_addresses());
+    case Envelope::kPulse:
+      return named(check, "pulse", in.pulse());
     case Envelope::BODY_NOT_SET:
       break;
   }

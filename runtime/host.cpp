@@ -29,6 +29,32 @@ std::uint64_t digest_of(std::string_view bytes) {
   return digest.value();
 }
 
+/// The sink of one step, warm from the last one of this thread, whichever machine that was of: hundreds of agents of a process
+/// need not each keep the room of their longest step. Steps of different machines may be nested.
+class WarmSink {
+ public:
+  WarmSink() : sink_(idle().empty() ? std::make_unique<EffectSink>() : std::move(idle().back())) {
+    if (!idle().empty()) {
+      idle().pop_back();
+    }
+  }
+  ~WarmSink() {
+    sink_->clear();
+    idle().push_back(std::move(sink_));
+  }
+  WarmSink(const WarmSink&) = delete;
+  WarmSink& operator=(const WarmSink&) = delete;
+  EffectSink& operator*() const { return *sink_; }
+  EffectSink* operator->() const { return sink_.get(); }
+
+ private:
+  static std::vector<std::unique_ptr<EffectSink>>& idle() {
+    static thread_local std::vector<std::unique_ptr<EffectSink>> sinks;
+    return sinks;
+  }
+  std::unique_ptr<EffectSink> sink_;
+};
+
 }  // namespace
 
 class Host::Core : public std::enable_shared_from_this<Host::Core> {
@@ -86,7 +112,6 @@ class Host::Core : public std::enable_shared_from_this<Host::Core> {
   HostSeams seams_;
   StepFunction step_;
   HostCounters counters_;
-  EffectSink sink_;
   std::deque<Pending> pending_;  ///< what arrived while the machine was busy
   Timers timers_;                ///< only those that are set
   std::vector<Timers::node_type> spare_timers_;
@@ -218,16 +243,16 @@ void Host::Core::step(const Event& event, std::uint64_t encoding, const std::vec
     fold(*seams_.digest, event, encoding);
   }
   const Instant begun = seams_.time->now();
-  step_(begun, event, sink_);
+  const WarmSink sink;
+  step_(begun, event, *sink);
   counters_.longest_step = std::max(counters_.longest_step, seams_.time->now() - begun);
-  for (Effect& effect : sink_.effects()) {
+  for (Effect& effect : sink->effects()) {
     if (closed_) {
       break;
     }
     ++counters_.effects;
     std::visit([this](auto& kind) { perform(kind); }, effect);
   }
-  sink_.clear();
   busy_ = false;
   if (seams_.record && !closed_) {
     seams_.record(begun, event, bytes, seams_.digest->value());

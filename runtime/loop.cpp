@@ -28,6 +28,12 @@ constexpr Duration kBetweenWakes = std::chrono::microseconds{200};
 /// TAI may be stepped while we sleep: look again at least this often.
 constexpr Duration kTaiNapMax = std::chrono::seconds{1};
 
+/// The first instant from `at` on at which everything that is relaxed runs together.
+Instant relaxed(Instant at) {
+  const Duration since = at.time_since_epoch();
+  return at <= kNever - kRelaxedLate ? Instant{(since + kRelaxedLate - Duration{1}) / kRelaxedLate * kRelaxedLate} : at;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AsioLoop>> AsioLoop::open(LoopClock source, const ClockReader& read) {
@@ -69,8 +75,12 @@ bool AsioLoop::later(const Entry& a, const Entry& b) { return a.at != b.at ? a.a
 
 void AsioLoop::call_at(Instant at, Precision precision, std::function<void()> task) {
   // What is due already counts as due now: it runs after everything that is due earlier, and not in the batch under way.
+  const Instant present = now();
+  if (precision == Precision::relaxed && at > present) {
+    at = relaxed(at);
+  }
   Heap& heap = precision == Precision::exact ? exact_ : ordinary_;
-  heap.push_back({std::max(at, now()), arrivals_++, std::move(task)});
+  heap.push_back({std::max(at, present), arrivals_++, std::move(task)});
   std::push_heap(heap.begin(), heap.end(), later);
   if (!running_due_ && next_wake() < armed_) {
     arm_soon();

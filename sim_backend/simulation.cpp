@@ -118,6 +118,7 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   }
   WorldOptions world_options;
   world_options.seed = options.seed;
+  world_options.pulses = options.pulses;
   World world(scenario, std::move(*jobs), world_options);
   LOOM_TRY(world.start());
   run_script(world, scenario, options.run_for != kForever ? options.run_for : scenario.duration);

@@ -17,6 +17,7 @@ struct SimOptions {
   std::uint64_t seed = 1;
   Duration run_for = kForever;  ///< replaces the scenario's duration; kForever: as the scenario says
   std::string trace_path;       ///< empty: no trace file
+  bool pulses = false;          ///< see WorldOptions
 };
 
 struct RevisionCounts {

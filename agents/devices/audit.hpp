@@ -51,8 +51,8 @@ class Audit {
   std::vector<bool> awaited_;          ///< likewise: its next reading is told
   std::size_t next_ = 0;
   bool seen_everything_ = false;
-  Deadline audit_{kAuditTimer};
-  Deadline report_{kReportTimer};
+  Deadline audit_{kAuditTimer, Precision::relaxed};
+  Deadline report_{kReportTimer, Precision::relaxed};
   Deadline light_{kLightTimer};
   Instant light_settles_at_ = Instant::min();  ///< after the last order for light
 };

@@ -63,7 +63,7 @@ std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
   if (unit.is_laser()) {
     return std::nullopt;
   }
-  if (seen.read_at < rows_[index].asked_at) {
+  if (seen.read_at < rows_.at(index).asked_at) {
     return Error{ErrorCode::device_error, fault_of(unit), command_that_shows(*unit.device)};
   }
   if (!agrees(units_.fabric(), unit.device->id, seen.reading, *unit.commanded)) {
@@ -77,8 +77,10 @@ std::optional<Error> DeviceResets::must_not_be_set(std::size_t index) const {
 }
 
 void DeviceResets::advance(StepContext context) {
-  for (std::size_t i = 0; under_way_ > 0 && i < rows_.size(); ++i) {
-    Row& row = rows_[i];
+  if (under_way_ == 0) {
+    return;
+  }
+  for (auto& [i, row] : rows_) {
     if (row.phase == Phase::idle) {
       continue;
     }

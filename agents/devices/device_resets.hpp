@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <vector>
 
 #include "agents/devices/device_units.hpp"
 #include "agents/envelope_sender.hpp"
@@ -15,8 +15,7 @@ namespace loom {
 
 class DeviceResets {
  public:
-  DeviceResets(const EnvelopeSender& envelopes, DeviceUnits& units)
-      : envelopes_(envelopes), units_(units), rows_(units.size()) {}
+  DeviceResets(const EnvelopeSender& envelopes, DeviceUnits& units) : envelopes_(envelopes), units_(units) {}
 
   void order(StepContext context, const ResetDevice& order);
   void advance(StepContext context);
@@ -38,8 +37,8 @@ class DeviceResets {
 
   const EnvelopeSender& envelopes_;
   DeviceUnits& units_;
-  std::vector<Row> rows_;      ///< by lane
-  std::size_t under_way_ = 0;  ///< rows that are not idle
+  std::map<std::size_t, Row> rows_;  ///< by lane; of those that were ever ordered
+  std::size_t under_way_ = 0;        ///< rows that are not idle
 };
 
 }  // namespace loom

@@ -67,6 +67,8 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
     }
     to_.commits.begin_if_ready(sink);
     tell_peers(node, envelope.principal, heartbeat->peers_digest, sink);
+  } else if (const auto* pulse = std::get_if<Pulse>(&envelope.body)) {
+    keep_pulse(node, envelope.principal, *pulse, sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     keep_observations(node, envelope.principal, *report, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
@@ -100,8 +102,8 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
                                           limits::kClaimIntervalNs / 1'000'000'000)},
                              sink);
   }
-  const Greeting greeting =
-      to_.sessions.greet(node, hello, to_.numbers.go_beyond(node, std::max(hello.applied, gone), sink), sink);
+  const Greeting greeting = to_.sessions.greet(node, envelope.principal, hello,
+                                               to_.numbers.go_beyond(node, std::max(hello.applied, gone), sink), sink);
   if (greeting.is_new_incarnation) {
     to_.demand.forget(node);
     to_.reconciler.forget(node);
@@ -122,6 +124,24 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
   }
   to_.commits.begin_if_ready(sink);
   to_.commits.consider_planning(sink);  // it may have waited for the last agent to say hello
+}
+
+/// One a beat: more of them would have everybody told again what he is owed.
+void AgentMessages::keep_pulse(NodeId speaker, const std::string& principal, const Pulse& pulse, EffectSink& sink) {
+  const auto& last = to_.sessions[speaker].pulsed_at;
+  if (last && to_.facts.now - *last < to_.facts.timings.beat_interval / 4) {
+    return;
+  }
+  const FabricCommit* const commit = moving(to_.commits);
+  for (const NodeId node : pulse.nodes) {
+    if (!to_.sessions.keep_pulse(node, principal, commit, sink)) {
+      return to_.refusals.note({RefusalKind::foreign, principal, speaker,
+                                format_text("node {} pulses for node {}, for which the key of {} said hello", speaker.value,
+                                            node.value, to_.sessions[node].principal)},
+                               sink);
+    }
+  }
+  to_.commits.begin_if_ready(sink);
 }
 
 /// Through one of its nodes, until that one says that it knows.

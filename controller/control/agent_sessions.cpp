@@ -109,9 +109,13 @@ void AgentSessions::welcome(NodeId node, EffectSink& sink, std::optional<Error> 
   send(node, Unwelcome{*std::move(refusal)}, sink);
 }
 
-void AgentSessions::beat(EffectSink& sink) const {
+void AgentSessions::beat(EffectSink& sink) {
+  ++beats_;
   for (const Node& node : facts_.fabric->nodes) {
-    if (is_present(node.id)) {
+    const AgentSession& session = sessions_[node.id.value];
+    const bool is_pulsed = session.pulsed_at && facts_.now - *session.pulsed_at < facts_.timings.dead_after;
+    const bool is_turn = (beats_ + node.id.value) % kBeatsAtRest == 0;
+    if (session.is_present() && (is_turn || !is_pulsed)) {
       send(node.id, Beat{confirmed_.revision()}, sink);
     }
   }
@@ -125,7 +129,8 @@ bool AgentSessions::are_all_known() const {
   });
 }
 
-Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink) {
+Greeting AgentSessions::greet(NodeId node, const std::string& principal, const Hello& hello, bool is_unknown,
+                              EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
   Greeting greeting;
   greeting.is_new_incarnation = session.boot_id != hello.boot_id;
@@ -137,7 +142,10 @@ Greeting AgentSessions::greet(NodeId node, const Hello& hello, bool is_unknown, 
     alarms_.clear(AlarmCode::agent_duplicate, node);
   }
   session.boot_id = hello.boot_id;
+  session.principal = principal;
+  session.pulsed_at.reset();
   session.applied = hello.applied;
+  session.confirmed = {};
   if (keep_own_latch(session, hello.own_latch)) {
     alarms_.raise(lasers_off_at(node, " has latched its lasers off by itself: " + hello.own_latch.cause), facts_.now, sink);
   }
@@ -171,6 +179,7 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   AgentSession& session = sessions_[node.value];
   const bool is_lifted = session.lasers_latched_off && !heartbeat.lasers_latched_off;
   session.applied = heartbeat.applied;
+  session.confirmed = heartbeat.confirmed;
   if (keep_own_latch(session, heartbeat.own_latch)) {
     alarms_.raise(lasers_off_at(node, " has latched its lasers off by itself: " + heartbeat.own_latch.cause), facts_.now, sink);
   }
@@ -184,13 +193,31 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
           facts_.now, sink);
     }
   }
+  send_owed(node, moving, sink);
+  return is_lifted;
+}
+
+bool AgentSessions::keep_pulse(NodeId node, const std::string& principal, const FabricCommit* moving, EffectSink& sink) {
+  AgentSession& session = sessions_[node.value];
+  if (session.state() != AgentSessionState::absent && session.principal != principal) {
+    return false;
+  }
+  if (admit(node, sink)) {
+    session.pulsed_at = facts_.now;
+    send_owed(node, moving, sink);
+  }
+  return true;
+}
+
+/// Again with every word of it, until its heartbeat says that it has it.
+void AgentSessions::send_owed(NodeId node, const FabricCommit* moving, EffectSink& sink) const {
+  const AgentSession& session = sessions_[node.value];
   if (const auto owed = owed_to(node, session, moving, desired_, confirmed_)) {
     send(node, *owed, sink);  // an order that it knows is ignored there
   }
-  if (heartbeat.confirmed != confirmed_.revision() && heartbeat.applied == confirmed_.revision()) {
+  if (session.confirmed != confirmed_.revision() && session.applied == confirmed_.revision()) {
     send(node, Confirm{}, sink);
   }
-  return is_lifted;
 }
 
 void AgentSessions::sweep(EffectSink& sink) {

@@ -53,10 +53,11 @@ class AgentSessions {
   void send(NodeId node, Body body, EffectSink& sink) const;
   /// The answer to a hello. `refusal`: it is not taken in, and hears why; what it was before is left to its silence.
   void welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal = {});
-  void beat(EffectSink& sink) const;
+  /// To everybody who is there; less often to whom his process pulses for (core/timings.hpp: kBeatsAtRest).
+  void beat(EffectSink& sink);
 
-  /// `is_unknown`: what it has applied is a revision that the journal does not know.
-  Greeting greet(NodeId node, const Hello& hello, bool is_unknown, EffectSink& sink);
+  /// `is_unknown`: what it has applied is a revision that the journal does not know. `principal`: of the key that speaks.
+  Greeting greet(NodeId node, const std::string& principal, const Hello& hello, bool is_unknown, EffectSink& sink);
   /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
   /// know, reported all of its devices.
   bool are_all_known() const;
@@ -64,6 +65,9 @@ class AgentSessions {
   bool admit(NodeId node, EffectSink& sink);
   /// `moving`: the commit that changes light now; null: none does. True: its lasers were latched off, and are not any more.
   bool keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
+  /// What its process says for it: it lives, and its last heartbeat is true still. What is owed to it is sent again. False:
+  /// another key has greeted for this node, and nothing is believed.
+  bool keep_pulse(NodeId node, const std::string& principal, const FabricCommit* moving, EffectSink& sink);
   /// Agents that have been silent for too long.
   void sweep(EffectSink& sink);
 
@@ -80,6 +84,8 @@ class AgentSessions {
   void darken_all(EffectSink& sink) const;
 
  private:
+  void send_owed(NodeId node, const FabricCommit* moving, EffectSink& sink) const;
+
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;
@@ -87,6 +93,7 @@ class AgentSessions {
   DeviceReadings& readings_;
   std::vector<AgentSession> sessions_;  ///< index = node
   Instant rearm_until_{};
+  std::uint64_t beats_ = 0;
 };
 
 std::uint32_t present_agents(const AgentSessions& sessions);

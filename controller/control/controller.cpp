@@ -19,7 +19,7 @@ namespace {
 template <class What>
 constexpr bool kIsOfAgents =
     std::is_same_v<What, BusReplied> || std::is_same_v<What, InterlockChanged> || std::is_same_v<What, TrafficReceived> ||
-    std::is_same_v<What, TrainingReady> || std::is_same_v<What, PeersListen>;
+    std::is_same_v<What, TrainingReady> || std::is_same_v<What, PeersListen> || std::is_same_v<What, PulseDue>;
 
 Alarm keyring_alarm(const Error& problem) {
   Alarm alarm;

@@ -19,11 +19,12 @@ constexpr auto kBodyNames =
                                      "AlarmReport", "Welcome",         "Unwelcome",     "Prepare",         "Arm",
                                      "Go",          "Proceed",         "Confirm",       "Abandon",         "SetLasers",
                                      "Beat",        "OperatorRequest", "OperatorReply", "ResetDevice",     "DeviceReset",
-                                     "GrantWord",   "PassReady",       "PassBegin",     "IterationReport", "PeerAddresses"});
+                                     "GrantWord",   "PassReady",       "PassBegin",     "IterationReport", "PeerAddresses",
+                                     "Pulse"});
 static_assert(kBodyNames.size() == std::variant_size_v<Body>);
 constexpr auto kEventNames = std::to_array<std::string_view>(
     {"Started", "MessageArrived", "MessageRefused", "TimerFired", "BusReplied", "Appended", "AppendFailed", "Planned",
-     "Interlock", "Traffic", "KeysChanged", "Training", "ClockJudged", "PeersListen"});
+     "Interlock", "Traffic", "KeysChanged", "Training", "ClockJudged", "PeersListen", "PulseDue"});
 static_assert(kEventNames.size() == std::variant_size_v<Event>);
 constexpr auto kEffectNames = std::to_array<std::string_view>(
     {"Send", "SetTimer", "CancelTimer", "Transact", "Append", "MakePlan", "RaiseAlarm", "TellTraining", "LearnPeers"});

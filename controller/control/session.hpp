@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,7 +43,10 @@ class AgentSession {
   Instant last_received() const { return last_received_; }
 
   std::uint64_t boot_id = 0;
+  std::string principal;             ///< of the key that said hello; nobody else pulses for it
+  std::optional<Instant> pulsed_at;  ///< when its process last said for it that it lives
   Revision applied;
+  Revision confirmed;  ///< as its last heartbeat said
   bool lasers_latched_off = false;
   OwnLatch own_latch;               ///< that the agent has closed by itself
   std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts

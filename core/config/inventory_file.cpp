@@ -50,7 +50,7 @@ void read_buses(const YamlNode& node, const InventoryPlace& place) {
     place.errors.add(node, "buses: expected a map of bus names to endpoints");
     return;
   }
-  const NameIndex names = names_of("bus", place.fabric == nullptr ? std::vector<Bus>{} : place.fabric->buses, place.errors);
+  const NameIndex names = names_of("bus", place.fabric, &Fabric::buses, place.errors);
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const YamlNode& endpoint = node.items[i];
     if (const auto lawful = check_endpoint(endpoint.text); !lawful) {
@@ -81,8 +81,7 @@ void read_devices(const YamlNode& node, const InventoryPlace& place) {
     place.errors.add(node, "devices: expected a map of device names to their keys");
     return;
   }
-  const NameIndex names =
-      names_of("device", place.fabric == nullptr ? std::vector<Device>{} : place.fabric->devices, place.errors);
+  const NameIndex names = names_of("device", place.fabric, &Fabric::devices, place.errors);
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const auto number = place.fabric == nullptr ? std::nullopt : names.resolve(node.keys[i].text, node.keys[i], place.errors);
     YamlMap map(node.items[i], "the device", place.errors);

@@ -96,8 +96,7 @@ std::string refusal_of(DeviceModels models, const Device& device) {
 class TriggerReader {
  public:
   explicit TriggerReader(const InventoryPlace& place)
-      : place_(place),
-        names_(names_of("device", place.fabric == nullptr ? std::vector<Device>{} : place.fabric->devices, place.errors)) {}
+      : place_(place), names_(names_of("device", place.fabric, &Fabric::devices, place.errors)) {}
 
   void read(const YamlNode& name, const YamlNode& node) {
     YamlMap map(node, "the trigger", place_.errors);

@@ -311,6 +311,11 @@ void build_index(Fabric& fabric) {
     }
   }
   fabric.steers_others = find_steering(fabric);
+  // Whoever runs keeps a fabric for as long as he lives, and a row has some hundred bytes.
+  fabric.elements.shrink_to_fit();
+  fabric.fibres.shrink_to_fit();
+  fabric.buses.shrink_to_fit();
+  fabric.devices.shrink_to_fit();
 }
 
 }  // namespace loom

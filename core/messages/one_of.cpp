@@ -34,9 +34,10 @@ template class OneOf<std::monostate, StatusReport, std::vector<NodeReport>, std:
 template class OneOf<Hello, Prepared, Armed, Darkened, Settled, Applied, CycleDone, Heartbeat, ObservationReport, TrafficReport,
                      AlarmReport, Welcome, Unwelcome, Prepare, Arm, Go, Proceed, Confirm, Abandon, SetLasers, Beat,
                      OperatorRequest, OperatorReply, ResetDevice, DeviceReset, GrantPlaneMessage, PassReady, PassBegin,
-                     IterationReport, PeerAddresses>;  // Body
+                     IterationReport, PeerAddresses, Pulse>;  // Body
 template class OneOf<Started, MessageArrived, MessageRefused, TimerFired, BusReplied, Appended, AppendFailed, Planned,
-                     InterlockChanged, TrafficReceived, KeysChanged, TrainingReady, ClockJudged, PeersListen>;  // Event
+                     InterlockChanged, TrafficReceived, KeysChanged, TrainingReady, ClockJudged, PeersListen,
+                     PulseDue>;  // Event
 template class OneOf<Send, SetTimer, CancelTimer, Transact, Append, MakePlan, RaiseAlarm, TellTraining,
                      LearnPeers>;  // Effect
 

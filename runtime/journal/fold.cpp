@@ -124,6 +124,12 @@ void fold_event(Digest& digest, const ClockJudged& event) {
 
 void fold_event(Digest& digest, const PeersListen& event) { digest.add(event.endpoint); }
 
+void fold_event(Digest& digest, const PulseDue& event) {
+  for (const NodeId node : event.nodes) {
+    digest.add(node.value);
+  }
+}
+
 void fold_event(Digest& digest, const TrainingReady& event) { digest.add(event.iteration << 1 | (event.is_unsent ? 1U : 0U)); }
 
 // Tags of effects; events have theirs by index, below these. 64 and 68 are the host's, for Send and Append.

@@ -515,8 +515,9 @@ Result<SwarmDraw> draw_fault_file(const SwarmOptions& options) {
   return draw.finish();
 }
 
-Result<SwarmResult> run_draw(const SwarmDraw& draw) {
+Result<SwarmResult> run_draw(const SwarmDraw& draw, bool pulses) {
   SimOptions options;
+  options.pulses = pulses;
   options.seed = draw.scenario.seed;
   auto run = run_simulation(draw.scenario, options);
   if (!run) {

@@ -80,7 +80,8 @@ Result<SwarmDraw> draw_swarm(const SwarmOptions& options);
 Result<SwarmDraw> draw_fault_file(const SwarmOptions& options);
 
 /// Errors: those of the workloads; storage of the simulated disks, which is a bug.
-Result<SwarmResult> run_draw(const SwarmDraw& draw);
+/// `pulses`: see WorldOptions.
+Result<SwarmResult> run_draw(const SwarmDraw& draw, bool pulses = false);
 /// draw_swarm, then run_draw.
 Result<SwarmResult> run_swarm(const SwarmOptions& options);
 

@@ -165,6 +165,7 @@ void World::make_agent(NodeId node) {
   options.identity = identity_;
   options.edges = edge_lines_of(*fabric_, trigger_lines_, node);
   options.heartbeat_interval = timings_.beat_interval;
+  options.is_pulsed = options_.pulses;
   options.report_interval = timings_.report_interval;
   options.audit_interval = audit_interval(timings_, fabric_->devices_of_agent[node.value].size());
   std::vector<std::unique_ptr<Driver>> drivers;
@@ -266,6 +267,17 @@ void World::lasers_request(bool on) {
   terminal.deliver(TimerFired{});
 }
 
+/// As a process does for those of its agents that have joined; nobody shares one here.
+void World::pulse() {
+  for (const Node& node : fabric_->nodes) {
+    const AgentMachine& agent = agents_[node.id.value];
+    if (is_up(agent_peer(node.id)) && agent.machine->session().state() == SessionState::joined) {
+      agent.place.host->deliver(PulseDue{{node.id}});
+    }
+  }
+  loop_.call_at(loop_.now() + timings_.beat_interval, Precision::ordinary, [this] { pulse(); });
+}
+
 Result<void> World::start() {
   const std::uint64_t controller_boot = boot_random_.next();
   LOOM_TRY(controller_machine_.host->start(controller_boot));
@@ -275,6 +287,9 @@ Result<void> World::start() {
   }
   for (const Node& node : fabric_->nodes) {
     read_contacts(node.id);
+  }
+  if (options_.pulses) {
+    pulse();
   }
   return operator_host_->start(1);
 }

@@ -41,6 +41,7 @@ struct WorldOptions {
   Duration plan_min = std::chrono::milliseconds{2};  ///< how long the planning worker takes, in virtual time
   Duration plan_max = std::chrono::milliseconds{20};
   Duration operator_patience = std::chrono::seconds{3};  ///< see OperatorScript
+  bool pulses = false;                                   ///< every agent is a process that pulses for itself (ADR 88)
 
   // Planted bugs: tests break the control plane here and demand that the judge notices. Empty in every honest run.
   std::function<void(Plan& plan)> plan_saboteur;                           ///< after verify
@@ -137,6 +138,7 @@ class World {
     std::unique_ptr<TrainingProcess> training;  ///< outlives its agent
   };
   void make_places();
+  void pulse();
   void make_controller();
   void make_agent(NodeId node);
   void make_operator(std::vector<ScriptedJob> jobs, const std::vector<ScenarioAction>& actions);

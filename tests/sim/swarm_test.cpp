@@ -54,6 +54,24 @@ TEST_CASE("seeds_of_the_swarm_are_safe_under_faults_on_every_architecture_and_co
   }
 }
 
+TEST_CASE("agents_that_pulse_and_rest_are_as_safe_under_faults_and_converge") {
+  const auto family = static_cast<FabricFamily>(GENERATE(range(0, static_cast<int>(kFabricFamilies))));
+  CAPTURE(to_string(family));
+  std::uint64_t committed = 0;
+  for (std::uint64_t seed = 101; seed <= 106; ++seed) {
+    SwarmOptions options;
+    options.seed = seed;
+    options.family = family;
+    const auto draw = draw_swarm(options);
+    REQUIRE(draw);
+    const auto result = run_draw(*draw, true);
+    REQUIRE(result);
+    check_clean(*result);
+    committed += result->committed;
+  }
+  CHECK(committed >= 12);
+}
+
 TEST_CASE("the_swarm_draws_every_kind_of_work") {
   std::size_t granted = 0;
   std::size_t exchanging = 0;

@@ -397,7 +397,36 @@ def grant_words(send, times=1):
             send(times=times, grant_plane_message=grant.GrantPlaneMessage(stream=stream, sender_epoch_number=epoch, **word))
 
 
-FAMILIES = {lies.__name__: lies for lies in (terms, revisions, reports, commits, links)}
+def pulses(family):
+    """One word for all nodes of a key, as docs/wire.md has it: honest ones keep them live without a heartbeat, others nobody."""
+    liar, lab = family.liar, family.lab
+
+    def sessions():
+        return {row["node"]: row.get("session") for row in lab.json("node", "list")["nodes"]}
+
+    def pulse(*nodes, speaker=4):
+        liar.say(speaker, pulse=wire.Pulse(node_ids=nodes))
+    liar.greet()
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        pulse(*STOLEN)
+        liar.listen(0.05)
+    found = {node: sessions()[node] for node in STOLEN}
+    family.ledger.promise("pulses: nodes live by pulses of one of them", all(state == "live" for state in found.values()),
+                          str(found))
+    time.sleep(1)
+    found = {node: sessions()[node] for node in STOLEN}
+    family.ledger.promise("pulses: and are dead when those end", all(state == "dead" for state in found.values()), str(found))
+    liar.greet()
+    family.lie("a pulse for nodes of another process", lambda: pulse(*HONEST), ("foreign",))
+    family.lie("a pulse through a node of another process", lambda: pulse(*HONEST, speaker=0),
+               ("unauthorised", "foreign", "conflict"))
+    family.lie("a pulse for a node that does not exist", lambda: pulse(4, 4_000), ("malformed",))
+    family.lie("a pulse that names its node 60,000 times", lambda: pulse(*[4] * 60_000), ("malformed",))
+    family.honest_again()
+
+
+FAMILIES = {lies.__name__: lies for lies in (terms, revisions, reports, commits, links, pulses)}
 
 
 def judge(ledger, programs):

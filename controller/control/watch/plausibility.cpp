@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 
 #include "core/messages/intake_limits.hpp"
@@ -77,6 +78,17 @@ class Judge {
   void operator()(const Heartbeat& heartbeat) {
     known_revision("says that it has applied revision ", heartbeat.applied);
     known_revision("says that it has confirmed revision ", heartbeat.confirmed);
+  }
+  void operator()(const Pulse& pulse) {
+    if (!std::is_sorted(pulse.nodes.begin(), pulse.nodes.end(), std::less_equal<>())) {
+      refuse(RefusalKind::malformed, "pulses for nodes that are not named in ascending order, each once");
+    }
+    for (const NodeId node : pulse.nodes) {
+      if (node.value >= facts_.fabric->nodes.size()) {
+        refuse(RefusalKind::malformed,
+               format_text("pulses for node {} of {}, which does not exist", node.value, facts_.fabric->nodes.size()));
+      }
+    }
   }
   void operator()(const ObservationReport&) {}  // row by row
   void operator()(const TrafficReport&) {}      // its number ages: see DemandFollower::keep

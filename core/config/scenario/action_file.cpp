@@ -20,8 +20,8 @@ class ActionReader {
   ActionReader(const ActionPlace& place, ErrorList& errors)
       : place_(place),
         errors_(errors),
-        nodes_(names_of("node", place.fabric == nullptr ? std::vector<Node>{} : place.fabric->nodes, errors)),
-        devices_(names_of("device", place.fabric == nullptr ? std::vector<Device>{} : place.fabric->devices, errors)) {}
+        nodes_(names_of("node", place.fabric, &Fabric::nodes, errors)),
+        devices_(names_of("device", place.fabric, &Fabric::devices, errors)) {}
 
   ScenarioAction read(const YamlNode& item) {
     YamlMap map(item, "the action", errors_);
@@ -130,6 +130,9 @@ class ActionReader {
 std::vector<ScenarioAction> read_actions(YamlMap& file, const ActionPlace& place, ErrorList& errors) {
   std::vector<ScenarioAction> actions;
   const std::span<const YamlNode> items = file.list("actions", kActions);
+  if (items.empty()) {
+    return actions;
+  }
   ActionReader reader(place, errors);
   for (const YamlNode& item : items) {
     actions.push_back(reader.read(item));

@@ -98,13 +98,16 @@ class FaultReader {
   }
 
   void read_device_faults() {
-    const NameIndex devices =
-        names_of("device", place_.fabric == nullptr ? std::vector<Device>{} : place_.fabric->devices, errors_);
+    const auto items = file_.list("device_faults", kFaults);
+    if (items.empty()) {
+      return;
+    }
+    const NameIndex devices = names_of("device", place_.fabric, &Fabric::devices, errors_);
     std::vector<std::string> kinds;
     for (const FaultName& name : fault_catalogue()) {
       kinds.emplace_back(name.name);
     }
-    for (const YamlNode& item : file_.list("device_faults", kFaults)) {
+    for (const YamlNode& item : items) {
       YamlMap map(item, "the device fault", errors_);
       ScenarioFault fault;
       fault.at = map.duration("at", kRunTime, Rule::required);
@@ -162,7 +165,7 @@ class FaultReader {
   }
 
   void read_machine_faults() {
-    const NameIndex nodes = names_of("node", place_.fabric == nullptr ? std::vector<Node>{} : place_.fabric->nodes, errors_);
+    const NameIndex nodes = names_of("node", place_.fabric, &Fabric::nodes, errors_);
     const auto kinds = words_of<MachineFaultKind, kMachineFaultKinds>();
     for (const YamlNode& item : file_.list("machine_faults", kFaults)) {
       YamlMap map(item, "the machine fault", errors_);
@@ -220,13 +223,16 @@ class FaultReader {
   }
 
   void read_fibre_faults() {
-    const NameIndex elements =
-        names_of("element", place_.fabric == nullptr ? std::vector<Element>{} : place_.fabric->elements, errors_);
+    const auto items = file_.list("fibre_faults", kFaults);
+    if (items.empty()) {
+      return;
+    }
+    const NameIndex elements = names_of("element", place_.fabric, &Fabric::elements, errors_);
     std::vector<std::string> kinds;
     for (const FibreFaultName& name : fibre_fault_catalogue()) {
       kinds.emplace_back(name.name);
     }
-    for (const YamlNode& item : file_.list("fibre_faults", kFaults)) {
+    for (const YamlNode& item : items) {
       YamlMap map(item, "the fibre fault", errors_);
       FibreFault fault;
       fault.at = map.duration("at", kRunTime, Rule::required);

@@ -4,8 +4,11 @@
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/fabric/fabric.hpp"
 
 namespace loom {
 
@@ -18,11 +21,14 @@ std::array<std::string, N> words_of() {
   return words;
 }
 
-template <class Rows>
-NameIndex names_of(std::string noun, const Rows& rows, ErrorList& errors) {
+/// Of the fabric's rows of one kind; none without a fabric.
+template <class Row>
+NameIndex names_of(std::string noun, const Fabric* fabric, std::vector<Row> Fabric::* rows, ErrorList& errors) {
   NameIndex names(std::move(noun));
-  for (const auto& row : rows) {
-    names.add(row.name, YamlNode{}, errors);
+  if (fabric != nullptr) {
+    for (const Row& row : fabric->*rows) {
+      names.add(row.name, YamlNode{}, errors);
+    }
   }
   return names;
 }

@@ -102,6 +102,7 @@ class AgentBench {
     options.software = "test";
     options.edges = edges;
     options.audit_interval = audit_interval;
+    options.is_pulsed = is_pulsed;
     agent = std::make_unique<Agent>(options, std::move(drivers));
     deliver(Started{boot_id, kBenchClock, journal});
   }
@@ -268,6 +269,7 @@ class AgentBench {
 
   Duration audit_interval = seconds{1};  ///< of the agent that is started next
   std::vector<EdgeLine> edges;           ///< likewise
+  bool is_pulsed = false;                ///< likewise
   BusReply edge_answer{};                ///< to every order for an edge
   bool edges_come = true;                ///< what was taken is given
   std::vector<Instant> edge_orders;      ///< Instant{}: taken back

@@ -200,5 +200,73 @@ TEST_CASE("an_agent_that_is_turned_away_says_why_once_and_asks_on") {
   CHECK(alarm->next_command == "give both the same");
 }
 
+// --- at rest ---------------------------------------------------------------------------------------------------------------
+
+struct RestingBench : AgentBench {
+  RestingBench() {
+    is_pulsed = true;
+    start();
+    receive(Revision{}, Welcome{milliseconds{100}, {}});
+    run_for(seconds{4});
+  }
+  std::size_t heartbeats_in(Duration time) {
+    const std::size_t before = count<Heartbeat>();
+    run_for(time);
+    return count<Heartbeat>() - before;
+  }
+};
+
+TEST_CASE("an agent whose process pulses for it beats seldom once ten heartbeats were alike") {
+  AgentBench bench;
+  bench.is_pulsed = true;
+  bench.start();
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.run_for(milliseconds{1'150});
+  CHECK(bench.count<Heartbeat>() == 11);  // the first one is news
+  bench.run_for(seconds{4});
+  CHECK(bench.count<Heartbeat>() == 13);
+}
+
+TEST_CASE("news end the rest: within a beat, and ten times") {
+  RestingBench bench;
+  SECTION("lasers are latched off") {
+    const std::size_t before = bench.count<Heartbeat>();
+    bench.receive(Revision{}, SetLasers{false, 1});
+    CHECK(bench.count<Heartbeat>() == before + 1);  // the answer
+    CHECK(bench.last<Heartbeat>()->lasers_latched_off);
+  }
+  SECTION("a revision is applied") {
+    bench.commit(bench.static_plan(1, 16));
+    REQUIRE(bench.last<Applied>() != nullptr);
+    bench.run_for(milliseconds{110});
+    CHECK(bench.last<Heartbeat>()->confirmed == Revision{1});
+  }
+  CHECK(bench.heartbeats_in(milliseconds{900}) >= 8);
+  bench.run_for(seconds{2});
+  CHECK(bench.heartbeats_in(seconds{4}) == 2);
+}
+
+TEST_CASE("at rest five of the seldom beats without a word are silence") {
+  RestingBench bench;
+  bench.receive(Revision{}, Beat{});
+  bench.run_for(seconds{9});
+  CHECK(bench.agent->session().state() == SessionState::joined);
+  bench.run_for(seconds{4});
+  CHECK(bench.agent->session().state() == SessionState::greeting);
+}
+
+TEST_CASE("an agent pulses for its process while it has joined, and only then") {
+  AgentBench bench;
+  bench.is_pulsed = true;
+  bench.start();
+  const PulseDue due{{NodeId{0}, NodeId{3}}};
+  bench.deliver(due);
+  CHECK(bench.count<Pulse>() == 0);
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.deliver(due);
+  REQUIRE(bench.count<Pulse>() == 1);
+  CHECK(bench.last<Pulse>()->nodes == due.nodes);
+}
+
 }  // namespace
 }  // namespace loom::test

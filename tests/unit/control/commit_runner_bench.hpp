@@ -40,7 +40,7 @@ class RunnerBench {
   }
 
   void greet(NodeId node, bool latched = false) {
-    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, scratch);
+    sessions.greet(node, "agents-0", Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, scratch);
   }
   /// Time passes, and everybody is heard but these.
   void pass(Duration time, const std::set<NodeId>& gone = {}) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 loom_test(control_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/pulse_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/session_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/alarm_board_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/session_rows_test.cpp

@@ -56,7 +56,7 @@ struct Bench {
   }
 
   void greet(NodeId node, bool latched = false) {
-    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
+    sessions.greet(node, "agents-0", Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
   }
   /// The plan as it is now, or as it was changed since.
   void confirm() {

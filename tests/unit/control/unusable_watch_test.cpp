@@ -51,7 +51,7 @@ struct Bench {
   }
 
   void greet(NodeId node, bool latched = false) {
-    sessions.greet(node, Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
+    sessions.greet(node, "agents-0", Hello{"test", node.value + 1ULL, {}, {}, latched, {}}, false, sink);
   }
   /// Nobody receives this node any more, nor waits for it.
   void lose(NodeId gone) {

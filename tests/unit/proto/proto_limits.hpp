@@ -387,6 +387,7 @@ inline const std::vector<Most> kMost{
     {"Hello.devices", limits::kDevicesPerNode},
     {"FabricIdentity.mark_digest", kFabricMarks},
     {"PeerAddresses.peers", kPeerProcesses},
+    {"Pulse.node_ids", limits::kNodes},
     {"ObservationReport.observations", limits::kObservationsPerReport},
     {"TrafficReport.communicators", limits::kCommunicatorsPerNode},
     {"CommunicatorTraffic.period", limits::kCollectivesPerPeriod},

@@ -218,6 +218,7 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body {
       return PeerAddresses{some<PeerAddress>(random, [&] { return PeerAddress{node(random), text(random)}; }), random.word()};
     },
+    [](Random& random) -> Body { return Pulse{some<NodeId>(random, [&] { return node(random); })}; },
 };
 static_assert(std::size(kBodies) == std::variant_size_v<Body>);
 

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <thread>
@@ -40,6 +41,37 @@ TEST_CASE("runs_tasks_by_instant_and_equal_instants_by_arrival") {
   CHECK(loop->run() == 0);
   CHECK(order == std::vector<int>{1, 2, 3, 4, 5});
   CHECK(loop->counters().exact_tasks == 3);
+}
+
+TEST_CASE("relaxed_tasks_of_one_stretch_run_together_and_none_early") {
+  const auto loop = open_loop();
+  const Instant begin = loop->now();
+  std::vector<Instant> asked;
+  std::vector<Instant> ran;
+  int left = 40;
+  for (int i = 0; i < 40; ++i) {
+    const Instant at = begin + milliseconds{20} + microseconds{500 * i};  // 20 ms: two or three of their common instants
+    asked.push_back(at);
+    ran.emplace_back();
+    loop->call_at(at, Precision::relaxed, [&, i] {
+      ran[static_cast<std::size_t>(i)] = loop->now();
+      if (--left == 0) {
+        loop->stop();
+      }
+    });
+  }
+  bool was_late = true;
+  loop->call_at(begin, Precision::relaxed, [&] { was_late = loop->now() >= begin + milliseconds{20}; });
+  loop->run();
+  CHECK_FALSE(was_late);  // what is due already is not put off
+  std::vector<std::int64_t> stretches;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    CHECK(ran[i] >= asked[i]);
+    CHECK(ran[i].time_since_epoch() / kRelaxedLate >= (asked[i].time_since_epoch() - Duration{1}) / kRelaxedLate + 1);
+    stretches.push_back((asked[i].time_since_epoch() - Duration{1}) / kRelaxedLate);
+  }
+  stretches.erase(std::unique(stretches.begin(), stretches.end()), stretches.end());
+  CHECK(stretches.size() <= 3);
 }
 
 TEST_CASE("never_runs_a_task_early") {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan in which little changes, on whole fabrics of every architecture: nearly all nodes carry one job, and a job of 16 nodes
+// comes and goes. Beside each the same request without a base, which is a plan from dark: the ratio is what knowing the base
+// saves. CPU time of the planning thread, median of several; prints, decides nothing.
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/architectures/registry.hpp"
+#include "controller/plan/pipeline.hpp"
+#include "controller/workload/models/zoo.hpp"
+#include "core/config/fabric_file.hpp"
+
+namespace {
+
+using namespace loom;
+
+constexpr int kRounds = 9;
+constexpr std::uint32_t kSmall = 16;
+
+Job job_of(std::uint64_t id, std::uint32_t nodes) {
+  Job job;
+  job.id = JobId{id};
+  if (auto spec = make_workload("vgg19", {nodes, {}})) {
+    job.spec = std::move(*spec);
+  }
+  return job;
+}
+
+struct Timed {
+  std::shared_ptr<const PlanResult> result;
+  double ms = 0;
+};
+
+Timed timed(const PlanRequest& request, int rounds) {
+  std::vector<double> times;
+  Timed timed;
+  for (int i = 0; i < rounds; ++i) {
+    const std::clock_t begin = std::clock();
+    auto result = make_plan(all_architectures(), request);
+    times.push_back(1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    if (!result) {
+      std::printf("  refused: %s\n", result.error().message.c_str());
+      return timed;
+    }
+    timed.result = *result;
+  }
+  std::sort(times.begin(), times.end());
+  timed.ms = times[times.size() / 2];
+  return timed;
+}
+
+void stand_on(PlanRequest& request, const std::shared_ptr<const PlanResult>& result) {
+  ++request.revision.value;
+  request.base = {result, &result->plan};
+  request.intent = result->intent;
+  request.next_circuit = result->next_circuit;
+}
+
+void print(const char* what, const Timed& sparse, double dark_ms) {
+  std::printf("  %-24s %8.1f ms  %5.2f of a plan from dark (%.1f ms)  circuits %zu, touched %zu, agents %zu\n", what, sparse.ms,
+              sparse.ms / dark_ms, dark_ms, sparse.result->plan.circuits.size(), sparse.result->plan.touched.size(),
+              sparse.result->plan.changed.size());
+}
+
+void run(const std::string& file) {
+  const auto fabric = load_fabric(file, all_fabric_kinds());
+  if (!fabric) {
+    std::printf("%s cannot be read\n", file.c_str());
+    return;
+  }
+  PlanRequest request;
+  request.fabric = std::make_shared<const Fabric>(*fabric.value);
+  request.revision = Revision{1};
+  const auto nodes = static_cast<std::uint32_t>(request.fabric->nodes.size());
+  request.intent.jobs = {job_of(1, nodes - kSmall)};
+  std::printf("%s: %u nodes, %zu devices, a job of %u and one of %u\n", file.c_str(), nodes, request.fabric->devices.size(),
+              nodes - kSmall, kSmall);
+  const Timed large = timed(request, 1);
+  if (!large.result) {
+    return;
+  }
+  stand_on(request, large.result);
+  request.intent.jobs.push_back(job_of(2, kSmall));
+  const Timed arrival = timed(request, kRounds);
+  if (!arrival.result) {
+    return;
+  }
+  PlanRequest from_dark = request;
+  from_dark.base = nullptr;
+  from_dark.intent = arrival.result->intent;
+  const double dark_ms = timed(from_dark, 3).ms;
+  print("the small job arrives", arrival, dark_ms);
+  stand_on(request, arrival.result);
+  print("nothing changes", timed(request, kRounds), dark_ms);
+  request.intent.jobs.pop_back();
+  print("the small job ends", timed(request, kRounds), dark_ms);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> files(argv + 1, argv + argc);
+  if (files.empty()) {
+    for (const char* name : {"oddl_1024", "topoopt_432", "sip_ocs_1024", "sip_ring_1024"}) {
+      files.push_back(std::string(LOOM_SOURCE_DIR "/configs/fabrics/") + name + ".yaml");
+    }
+  }
+  for (const std::string& file : files) {
+    run(file);
+  }
+  return 0;
+}
