@@ -39,6 +39,17 @@ std::vector<std::string> contacts_of(const Fabric& fabric, NodeId node) {
   return names;
 }
 
+/// Anything but a sign of life, a reading or an alarm goes out: somebody waits for this agent, or hears it say something again.
+bool takes_part(const std::vector<Effect>& effects, std::size_t from) {
+  return std::any_of(effects.begin() + static_cast<std::ptrdiff_t>(from), effects.end(), [](const Effect& effect) {
+    const auto* send = std::get_if<Send>(&effect);
+    return send != nullptr && !std::holds_alternative<Heartbeat>(send->envelope.body) &&
+           !std::holds_alternative<Pulse>(send->envelope.body) &&
+           !std::holds_alternative<ObservationReport>(send->envelope.body) &&
+           !std::holds_alternative<AlarmReport>(send->envelope.body);
+  });
+}
+
 template <class... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
@@ -67,6 +78,7 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
       barrier_(envelopes_, timelines_, grants_),
       commit_({options.arm_lead, options.late_limit}, envelopes_, units_, timelines_, grants_, barrier_),
       interlock_(contacts_of(*options.fabric, options.node)),
+      signs_(envelopes_, commit_, interlock_, host_),
       session_({.hello_interval = options.hello_interval,
                 .heartbeat_interval = options.heartbeat_interval,
                 .is_pulsed = options.is_pulsed}),
@@ -77,6 +89,7 @@ Agent::Agent(const AgentOptions& options, std::vector<std::unique_ptr<Driver>> d
 
 void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   const StepContext context{now, &sink};
+  const std::size_t emitted = sink.effects().size();
   if (const auto* started = std::get_if<Started>(&event)) {
     start(context, *started);
   }
@@ -100,7 +113,11 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
                  [&](const InterlockChanged& change) { contact(context, change); },
                  [&](const ClockJudged& judged) { greet_again(host_.judge(context, judged)); },
                  [&](const PeersListen& listening) { greet_again(host_.listen(listening)); },
-                 [&](const PulseDue& due) { pulse(context, due); },
+                 [&](const PulseDue& due) {
+                   if (session_.state() == SessionState::joined) {  // else it has lost its controller meanwhile, and greets
+                     envelopes_.send(context, commit_.applied(), Pulse{due.nodes});
+                   }
+                 },
                  [&](const TrainingReady& ready) { barrier_.receive(context, ready); },
                  [&](const TrafficReceived& received) { traffic_.receive(context.now, received.reported); },
                  [&](const Appended& appended) {
@@ -124,6 +141,9 @@ void Agent::step(Instant now, const Event& event, EffectSink& sink) {
   // Of hundreds of exchanges of a device the last is news; whoever waits for an instant has a timer of his own.
   if (news != DeviceNews::goes_on) {
     advance(context);
+  }
+  if (options_.is_pulsed && takes_part(sink.effects(), emitted)) {
+    session_.stir(context);
   }
 }
 
@@ -338,7 +358,7 @@ void Agent::set_lasers(StepContext context, const SetLasers& order) {
   }
   context.sink->emit(Append{interlock_.record()});
   if (session_.state() == SessionState::joined) {
-    send_heartbeat(context);  // the answer
+    signs_.send_heartbeat(context);  // the answer
     session_.stir(context);
   }
 }
@@ -360,7 +380,7 @@ void Agent::keep_latch(StepContext context, const LatchRecord& before, bool was_
     context.sink->emit(Append{interlock_.record()});
   }
   if ((has_changed || interlock_.bars_light() != was_barred) && session_.state() == SessionState::joined) {
-    send_heartbeat(context);
+    signs_.send_heartbeat(context);
     session_.stir(context);
   }
 }
@@ -439,12 +459,13 @@ void Agent::speak(StepContext context) {
     greeted_ = true;
     session_.hurry(context);
   }
-  switch (session_.advance(context, has_news())) {
+  const bool has_news = !options_.is_pulsed || traffic_.is_fed() || signs_.has_news();
+  switch (session_.advance(context, has_news)) {
     case Session::Due::hello:
       send_hello(context);
       break;
     case Session::Due::heartbeat:
-      send_heartbeat(context);
+      signs_.send_heartbeat(context);
       send_traffic(context);
       timelines_.repeat_cycle_done(context);
       grants_.repeat_done(context);
@@ -488,28 +509,6 @@ void Agent::send_traffic(StepContext context) {
     traffic_sent_at_ = context.now;
     sent_traffic_ = report;
     envelopes_.send(context, commit_.applied(), std::move(report));
-  }
-}
-
-Heartbeat Agent::heartbeat() const {
-  return {commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), host_.peers_digest()};
-}
-
-/// What goes out with heartbeats is not what went out with the last one.
-bool Agent::has_news() const {
-  return !options_.is_pulsed || timelines_.repeats_cycle_done() || grants_.repeats_done() || barrier_.reports() ||
-         traffic_.is_fed() || heartbeat() != sent_heartbeat_;
-}
-
-void Agent::send_heartbeat(StepContext context) {
-  sent_heartbeat_ = heartbeat();
-  envelopes_.send(context, commit_.applied(), sent_heartbeat_);
-}
-
-/// Lapsed meanwhile where this agent has lost its controller: then it greets.
-void Agent::pulse(StepContext context, const PulseDue& due) const {
-  if (session_.state() == SessionState::joined) {
-    envelopes_.send(context, commit_.applied(), Pulse{due.nodes});
   }
 }
 

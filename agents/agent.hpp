@@ -18,6 +18,7 @@
 #include "agents/envelope_sender.hpp"
 #include "agents/grant/plane.hpp"
 #include "agents/host_facts.hpp"
+#include "agents/life_signs.hpp"
 #include "agents/lock/ring_locks.hpp"
 #include "agents/requests_here.hpp"
 #include "agents/session.hpp"
@@ -98,10 +99,6 @@ class Agent {
   void advance(StepContext context);
   void speak(StepContext context);
   void send_hello(StepContext context);
-  Heartbeat heartbeat() const;
-  bool has_news() const;
-  void send_heartbeat(StepContext context);
-  void pulse(StepContext context, const PulseDue& due) const;
   std::string wall_text(StepContext context) const;
   NodeReport row() const;
   void send_traffic(StepContext context);
@@ -116,13 +113,13 @@ class Agent {
   PassBarrier barrier_;
   AgentCommit commit_;
   Interlock interlock_;
+  LifeSigns signs_;
   Session session_;
   Audit audit_;
   RingLocks locks_;
   DeviceResets resets_;
   RequestsHere requests_here_;
   TrafficFolder traffic_;
-  Heartbeat sent_heartbeat_;    ///< the last one
   TrafficReport sent_traffic_;  ///< the last one
   Instant traffic_sent_at_{};
   AgentCounters counters_;

@@ -98,6 +98,16 @@ struct ProcessFacts {
   bool is_pulsed = false;
 };
 
+Connections connections_of(const AgentCommandLine& command_line) {
+  return command_line.connections == "each" ? Connections::one_per_agent : Connections::shared;
+}
+
+ProcessFacts facts_of(const AgentCommandLine& command_line, const Scenario& scenario, const std::string& endpoint) {
+  // A connection of its own proves each agent by itself.
+  return {identity_of(*scenario.fabric), announced_endpoint(scenario, command_line.process, endpoint),
+          connections_of(command_line) == Connections::shared};
+}
+
 Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& facts, const HostSeams& seams) {
   Hosted hosted;
   AgentOptions options;
@@ -133,10 +143,6 @@ AgentKeyFiles key_files(const AgentCommandLine& command_line, const Scenario& sc
     keys.peers.push_back(files.agents_key(process) + ".pub");
   }
   return keys;
-}
-
-Connections connections_of(const AgentCommandLine& command_line) {
-  return command_line.connections == "each" ? Connections::one_per_agent : Connections::shared;
 }
 
 Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const AgentCommandLine& command_line,
@@ -377,6 +383,12 @@ void pulse(AsioLoop& loop, const std::vector<Hosted>& hosted, Duration interval)
   loop.call_at(loop.now() + interval, Precision::relaxed, [&loop, &hosted, interval] { pulse(loop, hosted, interval); });
 }
 
+void begin_pulse(const ProcessFacts& facts, AsioLoop& loop, const std::vector<Hosted>& hosted, Duration interval) {
+  if (facts.is_pulsed) {
+    pulse(loop, hosted, interval);
+  }
+}
+
 /// "0-2,7".
 std::string text_of(const std::vector<NodeSpan>& spans) {
   std::string text;
@@ -476,18 +488,13 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
   if (!training) {
     return give_up(training.error());
   }
-  // A connection of its own proves each agent by itself.
-  const ProcessFacts facts{identity_of(*scenario.fabric),
-                           announced_endpoint(scenario, command_line.process, (*peers)->endpoint()),
-                           connections_of(command_line) == Connections::shared};
+  const ProcessFacts facts = facts_of(command_line, scenario, (*peers)->endpoint());
   auto started = start_agents(nodes, scenario, facts, seams, *training, **transport, **peers, **store);
   if (!started) {
     return give_up(started.error());
   }
   hosted = std::move(*started);
-  if (facts.is_pulsed) {
-    pulse(loop, hosted, scenario.controller.beat_interval);
-  }
+  begin_pulse(facts, loop, hosted, scenario.controller.beat_interval);
   const ClockWatch clock(loop, [&hosted](const ClockJudged& judged) { deliver(hosted, judged); });
   const Counted counted{loop, clock, units, scenario, **transport, **peers, hosted, **store, *training};
   metrics.add([&counted](MetricList& list) { add_metrics(list, counted); });

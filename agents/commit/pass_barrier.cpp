@@ -22,7 +22,7 @@ constexpr Duration kLongAgo = std::chrono::seconds{10};
 }  // namespace
 
 void PassBarrier::report(StepContext context) const {
-  if (!reports()) {
+  if (!is_on() || !leads()) {
     return;
   }
   // An iteration that is interrupted is asked for again, and counts once.

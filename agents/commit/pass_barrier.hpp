@@ -55,7 +55,6 @@ class PassBarrier {
   void receive(StepContext context, const TrainingReady& ready);
   /// To the controller, from a leader; nobody acknowledges it.
   void report(StepContext context) const;
-  bool reports() const { return is_on() && leads(); }
   /// Everything that time and the devices make possible now.
   void advance(StepContext context);
 

@@ -48,7 +48,6 @@ class Timelines {
   void advance(StepContext context);
   /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_cycle_done(StepContext context);
-  bool repeats_cycle_done() const { return repeats_left_ > 0; }
   /// A new incarnation of the controller asks who we are: what was played to its end may not have been received.
   void send_again() { repeats_left_ = is_done_ ? kCycleDoneRepeats : repeats_left_; }
 

@@ -65,7 +65,6 @@ class GrantPlane {
   void advance(StepContext context);
   /// CycleDone once more, until the cap: nobody acknowledges it.
   void repeat_done(StepContext context);
-  bool repeats_done() const { return repeats_left_ > 0; }
   /// A new incarnation of the controller asks who we are: see Timelines.
   void send_again() { repeats_left_ = is_done() && !plan_->iterations && !done_at_.is_set() ? kDoneRepeats : repeats_left_; }
 

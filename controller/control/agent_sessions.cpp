@@ -28,6 +28,19 @@ std::optional<SetLasers> owed_to(NodeId node, const AgentSession& session, const
   return SetLasers{!is_dark, desired.laser_request(), session.rearmed_latch};
 }
 
+/// Sent again with every word of the agent, until its heartbeat says that it has it.
+std::vector<Body> owed(NodeId node, const AgentSession& session, const FabricCommit* moving, const DesiredIntent& desired,
+                       const ConfirmedPlans& confirmed) {
+  std::vector<Body> bodies;
+  if (const auto order = owed_to(node, session, moving, desired, confirmed)) {
+    bodies.emplace_back(*order);  // one that it knows is ignored there
+  }
+  if (session.confirmed != confirmed.revision() && session.applied == confirmed.revision()) {
+    bodies.emplace_back(Confirm{});
+  }
+  return bodies;
+}
+
 Alarm lasers_off_at(NodeId node, const std::string& why) {
   Alarm alarm;
   alarm.code = AlarmCode::lasers_off;
@@ -193,7 +206,9 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
           facts_.now, sink);
     }
   }
-  send_owed(node, moving, sink);
+  for (Body& body : owed(node, session, moving, desired_, confirmed_)) {
+    send(node, std::move(body), sink);
+  }
   return is_lifted;
 }
 
@@ -204,20 +219,11 @@ bool AgentSessions::keep_pulse(NodeId node, const std::string& principal, const 
   }
   if (admit(node, sink)) {
     session.pulsed_at = facts_.now;
-    send_owed(node, moving, sink);
+    for (Body& body : owed(node, session, moving, desired_, confirmed_)) {
+      send(node, std::move(body), sink);
+    }
   }
   return true;
-}
-
-/// Again with every word of it, until its heartbeat says that it has it.
-void AgentSessions::send_owed(NodeId node, const FabricCommit* moving, EffectSink& sink) const {
-  const AgentSession& session = sessions_[node.value];
-  if (const auto owed = owed_to(node, session, moving, desired_, confirmed_)) {
-    send(node, *owed, sink);  // an order that it knows is ignored there
-  }
-  if (session.confirmed != confirmed_.revision() && session.applied == confirmed_.revision()) {
-    send(node, Confirm{}, sink);
-  }
 }
 
 void AgentSessions::sweep(EffectSink& sink) {
@@ -270,14 +276,6 @@ void AgentSessions::await_rearm(Instant until, OwnLatches own) {
   rearm_until_ = until;
   for (AgentSession& session : sessions_) {
     session.rearmed_latch = own == OwnLatches::lift ? session.own_latch.number : session.rearmed_latch;
-  }
-}
-
-void AgentSessions::darken_all(EffectSink& sink) const {
-  for (const Node& node : facts_.fabric->nodes) {
-    if (is_present(node.id)) {
-      send(node.id, SetLasers{false, desired_.laser_request()}, sink);
-    }
   }
 }
 

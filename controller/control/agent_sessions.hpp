@@ -80,12 +80,8 @@ class AgentSessions {
   void vouch_dark(NodeId node) { sessions_[node.value].is_reported_dark = true; }
   /// Orders about lasers, at once, so that a commit need not wait for the next heartbeats.
   void send_latches(const FabricCommit* moving, EffectSink& sink) const;
-  /// Lasers off, to everybody who is there.
-  void darken_all(EffectSink& sink) const;
 
  private:
-  void send_owed(NodeId node, const FabricCommit* moving, EffectSink& sink) const;
-
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;

@@ -267,17 +267,6 @@ void World::lasers_request(bool on) {
   terminal.deliver(TimerFired{});
 }
 
-/// As a process does for those of its agents that have joined; nobody shares one here.
-void World::pulse() {
-  for (const Node& node : fabric_->nodes) {
-    const AgentMachine& agent = agents_[node.id.value];
-    if (is_up(agent_peer(node.id)) && agent.machine->session().state() == SessionState::joined) {
-      agent.place.host->deliver(PulseDue{{node.id}});
-    }
-  }
-  loop_.call_at(loop_.now() + timings_.beat_interval, Precision::ordinary, [this] { pulse(); });
-}
-
 Result<void> World::start() {
   const std::uint64_t controller_boot = boot_random_.next();
   LOOM_TRY(controller_machine_.host->start(controller_boot));
@@ -289,7 +278,17 @@ Result<void> World::start() {
     read_contacts(node.id);
   }
   if (options_.pulses) {
-    pulse();
+    // As a process does for those of its agents that have joined; nobody shares one here.
+    pulse_ = [this] {
+      for (const Node& node : fabric_->nodes) {
+        const AgentMachine& agent = agents_[node.id.value];
+        if (is_up(agent_peer(node.id)) && agent.machine->session().state() == SessionState::joined) {
+          agent.place.host->deliver(PulseDue{{node.id}});
+        }
+      }
+      loop_.call_at(loop_.now() + timings_.beat_interval, Precision::ordinary, pulse_);
+    };
+    pulse_();
   }
   return operator_host_->start(1);
 }

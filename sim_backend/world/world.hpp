@@ -138,7 +138,6 @@ class World {
     std::unique_ptr<TrainingProcess> training;  ///< outlives its agent
   };
   void make_places();
-  void pulse();
   void make_controller();
   void make_agent(NodeId node);
   void make_operator(std::vector<ScriptedJob> jobs, const std::vector<ScenarioAction>& actions);
@@ -206,6 +205,7 @@ class World {
   std::unique_ptr<Controller> first_controller_;
   std::vector<AgentMachine> agents_;  ///< by node
   std::unique_ptr<OperatorScript> script_;
+  std::function<void()> pulse_;  ///< of every agent that has joined, and again; empty without WorldOptions::pulses
   TrafficSource traffic_{{}};
   std::unique_ptr<Host> operator_host_;
   MessageSeam* laser_requester_ = nullptr;  ///< of whoever orders lasers

@@ -19,6 +19,15 @@ void end_measuring(const Fabric& fabric, NodeId node, Intent& intent) {
   std::erase_if(intent.drives, [&](const RingDrive& drive) { return is_its(drive.ring); });
 }
 
+/// Lasers off, to everybody who is there.
+void darken_all(const Fabric& fabric, const AgentSessions& sessions, std::uint64_t order, EffectSink& sink) {
+  for (const Node& node : fabric.nodes) {
+    if (sessions.is_present(node.id)) {
+      sessions.send(node.id, SetLasers{false, order}, sink);
+    }
+  }
+}
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 bool is_on(const Job& job, NodeId node) { return std::find(job.nodes.begin(), job.nodes.end(), node) != job.nodes.end(); }
@@ -87,7 +96,8 @@ void OperatorRequests::handle(const Requester& requester, const LasersRequest& r
     sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2, OwnLatches::lift);
   } else {
     sessions_.await_rearm(Instant{});
-    sessions_.darken_all(sink);  // darkness does not wait for the disk; only light does
+    darken_all(*facts_.fabric, sessions_, desired_.laser_request(),
+               sink);  // darkness does not wait for the disk; only light does
   }
   const std::string dark =
       request.on ? "" : "lasers are commanded dark, and agents keep them so; that cannot be recorded here: ";
