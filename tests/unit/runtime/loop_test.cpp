@@ -4,7 +4,6 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <thread>
@@ -50,7 +49,7 @@ TEST_CASE("relaxed_tasks_of_one_stretch_run_together_and_none_early") {
   std::vector<Instant> ran;
   int left = 40;
   for (int i = 0; i < 40; ++i) {
-    const Instant at = begin + milliseconds{20} + microseconds{500 * i};  // 20 ms: two or three of their common instants
+    const Instant at = begin + milliseconds{20} + microseconds{500 * i};
     asked.push_back(at);
     ran.emplace_back();
     loop->call_at(at, Precision::relaxed, [&, i] {
@@ -64,14 +63,10 @@ TEST_CASE("relaxed_tasks_of_one_stretch_run_together_and_none_early") {
   loop->call_at(begin, Precision::relaxed, [&] { was_late = loop->now() >= begin + milliseconds{20}; });
   loop->run();
   CHECK_FALSE(was_late);  // what is due already is not put off
-  std::vector<std::int64_t> stretches;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     CHECK(ran[i] >= asked[i]);
     CHECK(ran[i].time_since_epoch() / kRelaxedLate >= (asked[i].time_since_epoch() - Duration{1}) / kRelaxedLate + 1);
-    stretches.push_back((asked[i].time_since_epoch() - Duration{1}) / kRelaxedLate);
   }
-  stretches.erase(std::unique(stretches.begin(), stretches.end()), stretches.end());
-  CHECK(stretches.size() <= 3);
 }
 
 TEST_CASE("never_runs_a_task_early") {
