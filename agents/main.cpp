@@ -95,7 +95,6 @@ Result<void> add_lanes(BusLanes& lanes, const Scenario& scenario, const std::vec
 struct ProcessFacts {
   FabricIdentity identity;
   std::string listens_at;
-  bool is_pulsed = false;
 };
 
 Connections connections_of(const AgentCommandLine& command_line) {
@@ -103,9 +102,7 @@ Connections connections_of(const AgentCommandLine& command_line) {
 }
 
 ProcessFacts facts_of(const AgentCommandLine& command_line, const Scenario& scenario, const std::string& endpoint) {
-  // A connection of its own proves each agent by itself.
-  return {identity_of(*scenario.fabric), announced_endpoint(scenario, command_line.process, endpoint),
-          connections_of(command_line) == Connections::shared};
+  return {identity_of(*scenario.fabric), announced_endpoint(scenario, command_line.process, endpoint)};
 }
 
 Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& facts, const HostSeams& seams) {
@@ -120,7 +117,7 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
   options.report_interval = scenario.controller.report_interval;
   options.audit_interval = audit_interval(scenario.controller, scenario.fabric->devices_of_agent[node.value].size());
   options.late_limit = kLateLimit;
-  options.is_pulsed = facts.is_pulsed;
+  options.is_pulsed = true;
   std::vector<std::unique_ptr<Driver>> drivers;
   for (const DeviceId device : scenario.fabric->devices_of_agent[node.value]) {
     drivers.push_back(make_driver(*scenario.fabric, device));
@@ -383,12 +380,6 @@ void pulse(AsioLoop& loop, const std::vector<Hosted>& hosted, Duration interval)
   loop.call_at(loop.now() + interval, Precision::relaxed, [&loop, &hosted, interval] { pulse(loop, hosted, interval); });
 }
 
-void begin_pulse(const ProcessFacts& facts, AsioLoop& loop, const std::vector<Hosted>& hosted, Duration interval) {
-  if (facts.is_pulsed) {
-    pulse(loop, hosted, interval);
-  }
-}
-
 /// "0-2,7".
 std::string text_of(const std::vector<NodeSpan>& spans) {
   std::string text;
@@ -494,7 +485,7 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
     return give_up(started.error());
   }
   hosted = std::move(*started);
-  begin_pulse(facts, loop, hosted, scenario.controller.beat_interval);
+  pulse(loop, hosted, scenario.controller.beat_interval);
   const ClockWatch clock(loop, [&hosted](const ClockJudged& judged) { deliver(hosted, judged); });
   const Counted counted{loop, clock, units, scenario, **transport, **peers, hosted, **store, *training};
   metrics.add([&counted](MetricList& list) { add_metrics(list, counted); });

@@ -58,7 +58,7 @@ bool Session::is_resting() const {
 }
 
 /// The longest time between two words that is no silence yet, either way.
-Duration Session::quiet_interval() const { return options_.heartbeat_interval * (options_.is_pulsed ? kBeatsAtRest : 1); }
+Duration Session::quiet_interval() const { return options_.heartbeat_interval * kBeatsAtRest; }
 
 void Session::stir(StepContext context) {
   quiet_beats_ = 0;

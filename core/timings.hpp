@@ -10,7 +10,7 @@
 
 namespace loom {
 
-/// An agent whose process pulses for it speaks, and is spoken to, once in so many beats while nothing about it is news.
+/// An agent is spoken to once in so many beats while it is owed nothing; one whose process pulses for it speaks as seldom.
 inline constexpr std::int64_t kBeatsAtRest = 20;
 
 /// All positive; suspect_after < dead_after.

@@ -125,10 +125,8 @@ void AgentSessions::welcome(NodeId node, EffectSink& sink, std::optional<Error> 
 void AgentSessions::beat(EffectSink& sink) {
   ++beats_;
   for (const Node& node : facts_.fabric->nodes) {
-    const AgentSession& session = sessions_[node.id.value];
-    const bool is_pulsed = session.pulsed_at && facts_.now - *session.pulsed_at < facts_.timings.dead_after;
     const bool is_turn = (beats_ + node.id.value) % kBeatsAtRest == 0;
-    if (session.is_present() && (is_turn || !is_pulsed)) {
+    if (is_turn && sessions_[node.id.value].is_present()) {
       send(node.id, Beat{confirmed_.revision()}, sink);
     }
   }

@@ -53,7 +53,7 @@ class AgentSessions {
   void send(NodeId node, Body body, EffectSink& sink) const;
   /// The answer to a hello. `refusal`: it is not taken in, and hears why; what it was before is left to its silence.
   void welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal = {});
-  /// To everybody who is there; less often to whom his process pulses for (core/timings.hpp: kBeatsAtRest).
+  /// To everybody who is there, each in his turn (core/timings.hpp: kBeatsAtRest). What is owed goes out with his own words.
   void beat(EffectSink& sink);
 
   /// `is_unknown`: what it has applied is a revision that the journal does not know. `principal`: of the key that speaks.

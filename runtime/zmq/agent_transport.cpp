@@ -137,6 +137,7 @@ Result<std::shared_ptr<LoopSocket>> AgentTransport::Core::dial() {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
+    set_dialler_options(socket);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::immediate, true);    // nothing queues for a controller that is not there
     socket.set(zmq::sockopt::reconnect_ivl, 20);  // ms; 1024 agents shall be back within 2 s of a restart

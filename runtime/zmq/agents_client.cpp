@@ -43,6 +43,7 @@ class Asking {
       }
       zmq::socket_t socket(context_, zmq::socket_type::dealer);
       set_common_options(socket);
+      set_dialler_options(socket);
       socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kFrameBytes));
       socket.set(zmq::sockopt::immediate, true);
       socket.set(zmq::sockopt::linger, 0);

@@ -27,7 +27,8 @@ struct ControllerTransportOptions {
   KeyPair keys;
   Keyring keyring;
   std::function<Instant()> now;                       ///< the loop's clock
-  Duration claim_timeout = std::chrono::seconds{1};   ///< a holder silent for so long may lose its nodes to a claimant
+  Duration claim_timeout = std::chrono::seconds{2};   ///< a holder silent for so long may lose its nodes to a claimant: twice
+                                                      ///< as long as an agent at rest says nothing
   std::size_t frame_bytes_max = limits::kBatchBytes;  ///< whoever sends more is disconnected
   std::function<IntakeQuota(const Grant&)> quota = quota_of;
 };

@@ -52,6 +52,7 @@ class OperatorClient::Core {
   /// Throws zmq::error_t.
   void connect() {
     set_common_options(socket_);
+    set_dialler_options(socket_);
     socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket_.set(zmq::sockopt::immediate, true);  // so that POLLOUT says "the controller has accepted us"
     socket_.set(zmq::sockopt::curve_serverkey, options_.controller_key);

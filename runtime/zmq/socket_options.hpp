@@ -32,10 +32,18 @@ inline void set_common_options(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::linger, 0);       // nothing that is said late is worth a slow exit
   socket.set(zmq::sockopt::sndhwm, 65'536);  // frames, each a turn's worth; what is beyond is dropped and counted
   socket.set(zmq::sockopt::rcvhwm, 65'536);
-  socket.set(zmq::sockopt::heartbeat_ivl, 250);  // ms; finds a peer that died without a word
-  socket.set(zmq::sockopt::heartbeat_timeout, 1'000);
-  socket.set(zmq::sockopt::heartbeat_ttl, 1'000);
   socket.set(zmq::sockopt::handshake_ivl, 10'000);  // 1024 CURVE handshakes at once take about a second
+  socket.set(zmq::sockopt::tcp_keepalive, 1);       // the kernel finds a host that went without a word: within 4 s
+  socket.set(zmq::sockopt::tcp_keepalive_idle, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
+}
+
+/// Whoever dials also asks whether the other end still answers. A listener does not: the library looks for each of its timers
+/// among those of all its connections (docs/adr/0089). Throws zmq::error_t.
+inline void set_dialler_options(zmq::socket_t& socket) {
+  socket.set(zmq::sockopt::heartbeat_ivl, 500);  // ms
+  socket.set(zmq::sockopt::heartbeat_timeout, 1'000);
 }
 
 /// Over IPv6 unless the endpoint says an IPv4 address or `localhost`. A name is resolved each time that it is dialled: to its

@@ -239,6 +239,7 @@ void PeerLinks::Core::dial(std::size_t process) {
   try {
     zmq::socket_t socket(context_, zmq::socket_type::dealer);
     set_common_options(socket);
+    set_dialler_options(socket);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(limits::kBatchBytes));
     socket.set(zmq::sockopt::immediate, true);  // a grant that waited would be late
     socket.set(zmq::sockopt::reconnect_ivl, 20);

@@ -65,15 +65,16 @@ TEST_CASE("every row of the session's table leads where its words say") {
   }
 }
 
-TEST_CASE("five heartbeats without a word are silence, to the nanosecond, and only for who has joined") {
+TEST_CASE("five of the controller's seldom beats without a word are silence, to the nanosecond, and only for who has joined") {
   Bench bench;
   bench.join();
   for (int i = 0; i < 4; ++i) {
     CHECK(bench.after(milliseconds{100}) == Session::Due::heartbeat);
   }
-  bench.session.received(bench.now - milliseconds{400} + nanoseconds{1});
+  const auto silent_at_the_next = [&] { return bench.now + milliseconds{100} - 5 * kBeatsAtRest * milliseconds{100}; };
+  bench.session.received(silent_at_the_next() + nanoseconds{1});
   CHECK(bench.after(milliseconds{100}) == Session::Due::heartbeat);
-  bench.session.received(bench.now - milliseconds{400});
+  bench.session.received(silent_at_the_next());
   CHECK(bench.after(milliseconds{100}) == Session::Due::hello);
   CHECK(bench.session.state() == SessionState::greeting);
 }

@@ -149,7 +149,9 @@ TEST_CASE("hello_is_repeated_until_welcome_and_again_after_silence") {
   CHECK(hellos == 0);
   CHECK(heartbeats == 4);
   CHECK(session.state() == SessionState::joined);
-  run(1240, 2000);
+  run(1240, 5990);
+  CHECK(hellos == 0);
+  run(5990, 7000);
   CHECK(session.state() == SessionState::greeting);
   CHECK(hellos >= 3);
 }

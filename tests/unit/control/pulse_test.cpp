@@ -77,20 +77,20 @@ TEST_CASE("pulses that come faster than beats have nothing sent again") {
   CHECK(bench.count_sent<SetLasers>() == 0);
 }
 
-TEST_CASE("who is pulsed for hears a beat in twenty, and every one again when pulses end") {
+TEST_CASE("everybody hears one beat in twenty, pulsed for or not") {
   PulsedBench bench;
   bench.beats(1, nodes_up_to(8));
   bench.sent.clear();
   bench.beats(static_cast<int>(kBeatsAtRest), nodes_up_to(8));
   CHECK(bench.count_sent<Beat>() == 8);
-  for (int i = 0; i < 10; ++i) {
+  bench.sent.clear();
+  for (std::int64_t i = 0; i < kBeatsAtRest; ++i) {
     bench.now += milliseconds{50};
     for (const NodeId node : nodes_up_to(8)) {
       bench.receive(node, Heartbeat{});
     }
+    bench.feed(TimerFired{timers::kBeat});
   }
-  bench.sent.clear();
-  bench.feed(TimerFired{timers::kBeat});
   CHECK(bench.count_sent<Beat>() == 8);
 }
 
