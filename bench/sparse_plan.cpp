@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan in which little changes, on whole fabrics of every architecture: nearly all nodes carry one job, and a job of 16 nodes
+// A plan in which little changes, on whole fabrics of every architecture: most nodes carry one job, and a job of a few nodes
 // comes and goes. Beside each the same request without a base, which is a plan from dark: the ratio is what knowing the base
 // saves. CPU time of the planning thread, median of several; prints, decides nothing.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -20,7 +21,13 @@ namespace {
 using namespace loom;
 
 constexpr int kRounds = 9;
-constexpr std::uint32_t kSmall = 16;
+
+/// A fabric, and the nodes of the two jobs: as many as it carries beside each other.
+struct Case {
+  std::string file;
+  std::uint32_t large = 0;
+  std::uint32_t small = 0;
+};
 
 Job job_of(std::uint64_t id, std::uint32_t nodes) {
   Job job;
@@ -67,7 +74,8 @@ void print(const char* what, const Timed& sparse, double dark_ms) {
               sparse.result->plan.changed.size());
 }
 
-void run(const std::string& file) {
+void run(const Case& which) {
+  const std::string& file = which.file;
   const auto fabric = load_fabric(file, all_fabric_kinds());
   if (!fabric) {
     std::printf("%s cannot be read\n", file.c_str());
@@ -76,16 +84,15 @@ void run(const std::string& file) {
   PlanRequest request;
   request.fabric = std::make_shared<const Fabric>(*fabric.value);
   request.revision = Revision{1};
-  const auto nodes = static_cast<std::uint32_t>(request.fabric->nodes.size());
-  request.intent.jobs = {job_of(1, nodes - kSmall)};
-  std::printf("%s: %u nodes, %zu devices, a job of %u and one of %u\n", file.c_str(), nodes, request.fabric->devices.size(),
-              nodes - kSmall, kSmall);
+  request.intent.jobs = {job_of(1, which.large)};
+  std::printf("%s: %zu nodes, %zu devices, a job of %u and one of %u\n", file.c_str(), request.fabric->nodes.size(),
+              request.fabric->devices.size(), which.large, which.small);
   const Timed large = timed(request, 1);
   if (!large.result) {
     return;
   }
   stand_on(request, large.result);
-  request.intent.jobs.push_back(job_of(2, kSmall));
+  request.intent.jobs.push_back(job_of(2, which.small));
   const Timed arrival = timed(request, kRounds);
   if (!arrival.result) {
     return;
@@ -103,15 +110,18 @@ void run(const std::string& file) {
 
 }  // namespace
 
+/// sparse_plan [FABRIC LARGE SMALL]
 int main(int argc, char** argv) {
-  std::vector<std::string> files(argv + 1, argv + argc);
-  if (files.empty()) {
-    for (const char* name : {"oddl_1024", "topoopt_432", "sip_ocs_1024", "sip_ring_1024"}) {
-      files.push_back(std::string(LOOM_SOURCE_DIR "/configs/fabrics/") + name + ".yaml");
-    }
+  const auto shipped = [](const char* name) { return std::string(LOOM_SOURCE_DIR "/configs/fabrics/") + name + ".yaml"; };
+  std::vector<Case> cases{{shipped("oddl_1024"), 1008, 16},
+                          {shipped("topoopt_432"), 200, 16},  // a job stays within a block of 216
+                          {shipped("sip_ocs_1024"), 1008, 16},
+                          {shipped("sip_ring_1024"), 512, 8}};  // more have no wavelengths beside each other
+  if (argc == 4) {
+    cases = {{argv[1], static_cast<std::uint32_t>(std::atoi(argv[2])), static_cast<std::uint32_t>(std::atoi(argv[3]))}};
   }
-  for (const std::string& file : files) {
-    run(file);
+  for (const Case& each : cases) {
+    run(each);
   }
   return 0;
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/fabric/role.hpp"
 #include "core/ids.hpp"
+#include "core/messages/role.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 

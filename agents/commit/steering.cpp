@@ -93,7 +93,7 @@ std::optional<std::string> unexpected_connect(const DevicePlan& plan, const Circ
   const auto add_found = [&](const Setpoint& setpoint) {
     const auto* known = std::get_if<CircuitSwitchSetpoint>(&setpoint);
     for (const CrossConnect each : known == nullptr ? std::vector<CrossConnect>{} : known->connects) {
-      if (is_connected(seen, each) && std::ranges::find(ours, each) == ours.end()) {
+      if (is_connected(seen, each) && !contains(ours, each)) {
         ours.push_back(each);
       }
     }
@@ -166,9 +166,7 @@ bool agrees(const Fabric& fabric, DeviceId device, const Reading& reading, const
   if (const auto* ocs = std::get_if<CircuitSwitchObservation>(&reading)) {
     const auto* wanted = std::get_if<CircuitSwitchSetpoint>(&setpoint);
     const auto is_there = [&](CrossConnect each) { return is_connected(*ocs, each); };
-    const auto is_wanted = [&](CrossConnect each) {
-      return std::ranges::find(wanted->connects, each) != wanted->connects.end();
-    };
+    const auto is_wanted = [&](CrossConnect each) { return contains(wanted->connects, each); };
     return wanted != nullptr && ocs->settled && std::ranges::all_of(wanted->connects, is_there) &&
            std::ranges::all_of(ocs->connects, is_wanted);
   }

@@ -116,7 +116,7 @@ class KnownDevices {
       const DevicePlan* there = device_of(fabric_, *plan, id);
       const auto* known = there == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&there->timeline.front().setpoint);
       for (const CrossConnect each : known == nullptr ? std::vector<CrossConnect>{} : known->connects) {
-        if (is_connected(seen, each) && std::ranges::find(connects, each) == connects.end()) {
+        if (is_connected(seen, each) && !contains(connects, each)) {
           connects.push_back(each);
         }
       }

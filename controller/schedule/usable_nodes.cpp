@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 /// The one fibre of these ports; nothing: there is none, or a choice.
-std::optional<FibreId> only(const std::vector<std::optional<FibreId>>& ports) {
+std::optional<FibreId> only(PortTable::Ports ports) {
   std::optional<FibreId> found;
   for (const auto& port : ports) {
     if (port && found) {

@@ -282,15 +282,11 @@ std::vector<std::string> check_fabric(const Fabric& fabric) {
 
 void build_index(Fabric& fabric) {
   const std::size_t elements = fabric.elements.size();
-  fabric.fibre_out.assign(elements, {});
-  fabric.fibre_in.assign(elements, {});
-  for (const Element& element : fabric.elements) {
-    fabric.fibre_out[element.id.value].resize(element.outputs);
-    fabric.fibre_in[element.id.value].resize(element.inputs);
-  }
+  fabric.fibre_out.assign(elements, [&](std::size_t i) { return fabric.elements[i].outputs; });
+  fabric.fibre_in.assign(elements, [&](std::size_t i) { return fabric.elements[i].inputs; });
   for (const Fibre& fibre : fabric.fibres) {
-    fabric.fibre_out[fibre.from.element.value][fibre.from.port] = fibre.id;
-    fabric.fibre_in[fibre.to.element.value][fibre.to.port] = fibre.id;
+    fabric.fibre_out.set(fibre.from.element, fibre.from.port, fibre.id);
+    fabric.fibre_in.set(fibre.to.element, fibre.to.port, fibre.id);
   }
   fabric.device_of_element.assign(elements, std::nullopt);
   fabric.index_in_device.assign(elements, 0);

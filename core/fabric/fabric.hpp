@@ -13,6 +13,7 @@
 
 #include "core/fabric/device_profile.hpp"
 #include "core/fabric/grid.hpp"
+#include "core/fabric/port_table.hpp"
 #include "core/ids.hpp"
 #include "core/messages/one_of.hpp"
 #include "core/time.hpp"
@@ -245,12 +246,12 @@ struct Fabric {
   std::optional<Dbm> power_limit{};  ///< of all light in any one fibre; from the hazard level, or given
 
   // Derived by build_index(); empty until then.
-  std::vector<std::vector<std::optional<FibreId>>> fibre_out;  ///< [element][output port]
-  std::vector<std::vector<std::optional<FibreId>>> fibre_in;   ///< [element][input port]
-  std::vector<std::optional<DeviceId>> device_of_element;      ///< [element]
-  std::vector<std::uint16_t> index_in_device;                  ///< [element]: its place in Device::elements
-  std::vector<std::optional<NodeId>> node_of_element;          ///< [element]: owner of a transmitter or receiver
-  std::vector<std::vector<DeviceId>> devices_of_agent;         ///< [node]
+  PortTable fibre_out;                                     ///< [element][output port]
+  PortTable fibre_in;                                      ///< [element][input port]
+  std::vector<std::optional<DeviceId>> device_of_element;  ///< [element]
+  std::vector<std::uint16_t> index_in_device;              ///< [element]: its place in Device::elements
+  std::vector<std::optional<NodeId>> node_of_element;      ///< [element]: owner of a transmitter or receiver
+  std::vector<std::vector<DeviceId>> devices_of_agent;     ///< [node]
   /// [device]: light of a laser that another agent drives can come to one of its elements, however switches and rings stand.
   /// Such a device moves only when everybody has proven that light dark; who else is lit decides, not what kind it is of.
   std::vector<bool> steers_others;

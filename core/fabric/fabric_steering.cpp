@@ -26,7 +26,7 @@ struct Origin {
 
 class OriginFinder {
  public:
-  explicit OriginFinder(const Fabric& fabric) : fabric_(fabric), origins_(fabric.fibres.size()) {}
+  explicit OriginFinder(const Fabric& fabric) : fabric_(fabric), origins_(fabric.fibres.size()), within_(fabric.elements.size()) {}
 
   std::vector<Origin> find() {
     for (const Element& element : fabric_.elements) {
@@ -63,13 +63,18 @@ class OriginFinder {
       }
       return;
     }
+    Origin& within = within_[element.id.value];
+    if (!within.add(origin)) {
+      return;  // as much has left it already
+    }
     for (PortNumber output = 0; output < element.outputs; ++output) {
-      leave(element.id, output, origin);
+      leave(element.id, output, within);
     }
   }
 
   const Fabric& fabric_;
   std::vector<Origin> origins_;  ///< by fibre
+  std::vector<Origin> within_;   ///< by element: of what came to any of its inputs
   std::vector<FibreId> open_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches: a switch has some hundred ports.
+// Searches.
 #include "core/fabric/occupied_ports.hpp"
 
 #include <algorithm>
@@ -7,16 +7,13 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
-namespace {
-
-bool has(const std::vector<CrossConnect>& connects, CrossConnect wanted) {
-  return std::ranges::find(connects, wanted) != connects.end();
+bool contains(const std::vector<CrossConnect>& connects, CrossConnect wanted) {
+  const auto at = std::ranges::lower_bound(connects, wanted.input, {}, &CrossConnect::input);
+  return (at != connects.end() && *at == wanted) || std::ranges::find(connects, wanted) != connects.end();
 }
 
-}  // namespace
-
 bool is_connected(const CircuitSwitchObservation& seen, CrossConnect wanted) {
-  return has(seen.connects, wanted) || has(seen.occupied, wanted);
+  return contains(seen.connects, wanted) || contains(seen.occupied, wanted);
 }
 
 std::optional<CrossConnect> occupant_of(const std::vector<CrossConnect>& occupied, CrossConnect wanted) {
@@ -35,7 +32,7 @@ std::vector<CrossConnect> connects_between_ours(const CircuitSwitchObservation& 
 
 std::vector<CrossConnect> others_beside(const CircuitSwitchObservation& seen, const std::vector<CrossConnect>& ours) {
   std::vector<CrossConnect> others;
-  std::ranges::copy_if(seen.occupied, std::back_inserter(others), [&](CrossConnect each) { return !has(ours, each); });
+  std::ranges::copy_if(seen.occupied, std::back_inserter(others), [&](CrossConnect each) { return !contains(ours, each); });
   return others;
 }
 

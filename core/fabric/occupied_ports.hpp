@@ -15,6 +15,9 @@ namespace loom {
 /// In CircuitSwitchObservation::occupied: the end that is none of our ports. It is on the switch, and not in the fabric.
 inline constexpr std::uint16_t kPortElsewhere = 0xFFFF;
 
+/// Is it one of them? At once where they ascend by input, as every driver of ours has them; else one after the other.
+bool contains(const std::vector<CrossConnect>& connects, CrossConnect wanted);
+
 /// Is it there, whoever made it?
 bool is_connected(const CircuitSwitchObservation& seen, CrossConnect wanted);
 

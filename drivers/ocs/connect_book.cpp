@@ -22,7 +22,7 @@ Connects without(const Connects& some, const Connects& others) {
   return rest;
 }
 
-bool has(const Connects& connects, CrossConnect wanted) { return std::ranges::find(connects, wanted) != connects.end(); }
+bool has(const Connects& connects, CrossConnect wanted) { return std::ranges::binary_search(connects, wanted, ascends); }
 
 std::string output_of(const Connects& connects, std::uint16_t input) {
   const auto found = std::ranges::find(connects, input, &CrossConnect::input);

@@ -33,6 +33,14 @@ LightFollower::LightFollower(const Fabric& fabric, const Plan& plan)
   }
 }
 
+LightFollower::Exits LightFollower::exits(const Element& element, PortNumber input) const {
+  if (!std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+    return {0, element.outputs};
+  }
+  const CrossConnect* connect = connect_of(positions_.connects[element.id.value], input);
+  return connect == nullptr ? Exits{} : Exits{connect->output, static_cast<PortNumber>(connect->output + 1)};
+}
+
 bool LightFollower::passes(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const {
   if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
     const auto& routes = positions_.routes[element.id.value];
@@ -41,8 +49,8 @@ bool LightFollower::passes(const Element& element, PortNumber input, PortNumber 
     });
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    const auto& connects = positions_.connects[element.id.value];
-    return std::find(connects.begin(), connects.end(), CrossConnect{input, output}) != connects.end();
+    const CrossConnect* connect = connect_of(positions_.connects[element.id.value], input);
+    return connect != nullptr && connect->output == output;
   }
   if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
     const std::int32_t channel = grating->channels.channel_of(slot);
@@ -67,7 +75,8 @@ bool LightFollower::descend(PortRef at, const Circuit& circuit, Path& path) cons
   }
   const Element& element = fabric_.element(at.element);
   const std::size_t length = path.size();
-  for (PortNumber output = 0; output < element.outputs && length < kHopsMost; ++output) {
+  const Exits open = exits(element, at.port);
+  for (PortNumber output = open.first; output < open.end && length < kHopsMost; ++output) {
     const auto& fibre = fabric_.fibre_out[at.element.value][output];
     if (!fibre || !passes(element, at.port, output, circuit.slot)) {
       continue;

@@ -23,6 +23,12 @@ class LightFollower {
  public:
   LightFollower(const Fabric& fabric, const Plan& plan);
   std::optional<Path> follow(const Circuit& circuit) const;
+  /// The outputs by which light that came by `input` may leave at all: of a circuit switch the connected one, if there is.
+  struct Exits {
+    PortNumber first = 0;
+    PortNumber end = 0;
+  };
+  Exits exits(const Element& element, PortNumber input) const;
   /// Does light of this slot leave `element` by `output` when it came by `input`? A tap passes it by output 0 alone.
   bool passes(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   /// Null: the plan does not name the device.

@@ -39,6 +39,11 @@ bool ocs_admits(const std::vector<CrossConnect>& connects, PortNumber input, Por
 
 }  // namespace
 
+const CrossConnect* connect_of(const std::vector<CrossConnect>& connects, PortNumber input) {
+  const auto at = std::ranges::lower_bound(connects, input, {}, &CrossConnect::input);
+  return at == connects.end() || at->input != input ? nullptr : &*at;
+}
+
 bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<std::optional<Frequency>>& resonances,
             const Path& path, FrequencySlot slot) {
   return std::ranges::all_of(path, [&](const Hop& hop) {
@@ -51,7 +56,8 @@ bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<
       });
     }
     if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-      return std::ranges::find(connects, CrossConnect{hop.input, hop.output}) != connects.end();
+      const CrossConnect* connect = connect_of(connects, hop.input);
+      return connect != nullptr && connect->output == hop.output;
     }
     return !std::holds_alternative<RingFilter>(element.kind) || (hop.input == 0 && hop.output == 0) ||
            resonances[hop.element.value] == centre_of(slot);
@@ -67,7 +73,9 @@ Positions positions_of(const Fabric& fabric, const Plan& plan) {
       if (const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint)) {
         positions.routes[elements[0].value] = wss->routes;
       } else if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint)) {
-        positions.connects[elements[0].value] = ocs->connects;
+        auto& connects = positions.connects[elements[0].value];
+        connects = ocs->connects;
+        std::ranges::stable_sort(connects, {}, &CrossConnect::input);  // what was found there may be in any order
       } else if (const auto* stage = std::get_if<GainSetpoint>(&setpoint)) {
         positions.gains[elements[0].value] = stage->gain;
       } else if (const auto* heater = std::get_if<FilterSetpoint>(&setpoint)) {
@@ -88,6 +96,7 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const s
       others_(fabric.elements.size()),
       frozen_(fabric.elements.size()),
       passing_(fabric.elements.size()),
+      is_taken_(fabric.elements.size()),
       tails_(fabric.elements.size()),
       trunk_of_(fabric.elements.size()) {
   for (const ElementId element : frozen) {
@@ -183,24 +192,24 @@ std::uint32_t PathFinder::number(const std::vector<ElementId>& trunks) {
   return count;
 }
 
+/// By element, since all fibres into one lead on to the same: a switch of a thousand ports is looked at once.
 void PathFinder::index_reach() {
-  reach_.assign(fabric_.fibres.size() * words_, 0);
+  reach_.assign(fabric_.elements.size() * words_, 0);
   bool changed = true;
   while (changed) {  // loop-free fabrics whose fibres run from low to high elements settle in a few rounds
     changed = false;
-    for (std::size_t i = fabric_.fibres.size(); i-- > 0;) {
-      const ElementId to = fabric_.fibres[i].to.element;
+    for (std::size_t i = fabric_.elements.size(); i-- > 0;) {
       const auto merge = [&](std::size_t word, std::uint64_t bits) {
         std::uint64_t& mine = reach_[i * words_ + word];
         changed = changed || (mine | bits) != mine;
         mine |= bits;
       };
-      if (const auto trunk = trunk_of_[to.value]) {
+      if (const auto trunk = trunk_of_[i]) {
         merge(*trunk / 64, 1ULL << (*trunk % 64));
       }
-      for (const auto& out : fabric_.fibre_out[to.value]) {
+      for (const auto& out : fabric_.fibre_out[i]) {
         for (std::size_t word = 0; out && word < words_; ++word) {
-          merge(word, reach_[out->value * words_ + word]);
+          merge(word, reach_[fabric_.fibres[out->value].to.element.value * words_ + word]);
         }
       }
     }
@@ -208,7 +217,8 @@ void PathFinder::index_reach() {
 }
 
 bool PathFinder::reaches(FibreId fibre, std::uint32_t trunk) const {
-  return ((reach_[fibre.value * words_ + trunk / 64] >> (trunk % 64)) & 1U) != 0;
+  const std::size_t row = fabric_.fibres[fibre.value].to.element.value * words_;
+  return ((reach_[row + trunk / 64] >> (trunk % 64)) & 1U) != 0;
 }
 
 /// What a frozen element does with this light: what it was set to.
@@ -220,8 +230,8 @@ bool PathFinder::passes_already(const Element& element, PortNumber input, PortNu
     });
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    const auto& connects = preferred_.connects[element.id.value];
-    return std::find(connects.begin(), connects.end(), CrossConnect{input, output}) != connects.end();
+    const CrossConnect* connect = connect_of(preferred_.connects[element.id.value], input);
+    return connect != nullptr && connect->output == output;
   }
   if (is_gain_stage(element)) {
     return preferred_.gains[element.id.value] != kGainOff;
@@ -249,8 +259,7 @@ bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber o
     return input + output == 1 && may_resonate(element, slot);
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    return ocs_admits(positions_.connects[element.id.value], input, output) &&
-           ocs_admits(others_[element.id.value], input, output);
+    return is_free(element.id, input, output);
   }
   if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     return input < panel->wiring.size() && panel->wiring[input] == output;
@@ -259,6 +268,14 @@ bool PathFinder::may_pass(const Element& element, PortNumber input, PortNumber o
 }
 
 /// Dropping and adding: a ring stands on one slot, and not where other light passes.
+/// Connected so already, or neither port is connected at all, nor taken by others.
+bool PathFinder::is_free(ElementId ocs, PortNumber input, PortNumber output) const {
+  const CrossConnect* connect = connect_of(positions_.connects[ocs.value], input);
+  const auto& taken = is_taken_[ocs.value];
+  return (connect != nullptr ? connect->output == output : output >= taken.size() || !taken[output]) &&
+         ocs_admits(others_[ocs.value], input, output);
+}
+
 bool PathFinder::may_resonate(const Element& element, FrequencySlot slot) const {
   const auto& resonance = positions_.resonances[element.id.value];
   const auto& passing = passing_[element.id.value];
@@ -266,23 +283,24 @@ bool PathFinder::may_resonate(const Element& element, FrequencySlot slot) const 
          std::none_of(passing.begin(), passing.end(), [&](FrequencySlot other) { return overlaps(other, slot); });
 }
 
-/// Outputs to try, the base plan's own way first.
-std::vector<PortNumber> PathFinder::exits(const Element& element, PortNumber input, FrequencySlot slot) const {
-  std::vector<PortNumber> outputs;
+/// Outputs one after the other until one does, the base plan's own way first.
+template <class Attempt>
+bool PathFinder::try_exits(const Element& element, PortNumber input, FrequencySlot slot, Attempt attempt) {
   for (const WssRoute& route : preferred_.routes[element.id.value]) {
-    if (route.input == input && route.slot == slot) {
-      outputs.push_back(route.output);
+    if (route.input == input && route.slot == slot && attempt(route.output)) {
+      return true;
     }
   }
-  for (const CrossConnect& connect : preferred_.connects[element.id.value]) {
-    if (connect.input == input) {
-      outputs.push_back(connect.output);
-    }
+  const CrossConnect* connect = connect_of(preferred_.connects[element.id.value], input);
+  if (connect != nullptr && attempt(connect->output)) {
+    return true;
   }
   for (PortNumber output = 0; output < element.outputs; ++output) {
-    outputs.push_back(output);  // a preferred one comes twice and fails twice
+    if (attempt(output)) {  // a preferred one comes twice and fails twice
+      return true;
+    }
   }
-  return outputs;
+  return false;
 }
 
 bool PathFinder::finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const {
@@ -322,15 +340,7 @@ bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::
     path.pop_back();
     return false;
   };
-  if (element.outputs == 1) {
-    return attempt(0);
-  }
-  for (const PortNumber output : exits(element, at.port, slot)) {
-    if (attempt(output)) {
-      return true;
-    }
-  }
-  return false;
+  return element.outputs == 1 ? attempt(0) : try_exits(element, at.port, slot, attempt);
 }
 
 std::optional<Path> PathFinder::route_light(const Circuit& circuit) {
@@ -355,20 +365,24 @@ std::optional<Path> PathFinder::route_light(const Circuit& circuit) {
 
 void PathFinder::add_connect(ElementId element, CrossConnect connect) {
   auto& connects = positions_.connects[element.value];
-  if (std::find(connects.begin(), connects.end(), connect) == connects.end()) {
-    connects.insert(std::lower_bound(connects.begin(), connects.end(), connect,
-                                     [](const CrossConnect& a, const CrossConnect& b) { return a.input < b.input; }),
-                    connect);
+  const auto place = std::ranges::lower_bound(connects, connect.input, {}, &CrossConnect::input);
+  if (place != connects.end() && *place == connect) {
+    return;
   }
+  connects.insert(place, connect);
+  auto& taken = is_taken_[element.value];
+  if (taken.size() <= connect.output) {
+    taken.resize(std::max<std::size_t>(fabric_.element(element).outputs, connect.output + 1U));
+  }
+  taken[connect.output] = true;
 }
 
 bool PathFinder::wire(ElementId element, CrossConnect connect) {
-  const bool is_free = ocs_admits(positions_.connects[element.value], connect.input, connect.output) &&
-                       ocs_admits(others_[element.value], connect.input, connect.output);
-  if (is_free) {
+  const bool admits = is_free(element, connect.input, connect.output);
+  if (admits) {
     add_connect(element, connect);
   }
-  return is_free;
+  return admits;
 }
 
 void PathFinder::hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) {
@@ -402,10 +416,8 @@ std::vector<Hop> PathFinder::held_exits(PortRef at, FrequencySlot slot,
     return hops;
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    for (const CrossConnect& connect : preferred_.connects[at.element.value]) {
-      if (connect.input == at.port) {
-        hops.push_back({at.element, at.port, connect.output});
-      }
+    if (const CrossConnect* connect = connect_of(preferred_.connects[at.element.value], at.port)) {
+      hops.push_back({at.element, at.port, connect->output});
     }
     return hops;
   }

@@ -36,6 +36,9 @@ struct Positions {
   std::vector<Db> gains;                                 ///< of gain stages that are driven; kGainOff until they are told
 };
 
+/// Of connections by ascending input, this input's; null: it has none.
+const CrossConnect* connect_of(const std::vector<CrossConnect>& connects, PortNumber input);
+
 /// What a plan sets. Of a resonance only the centre is known: its slot has no width.
 Positions positions_of(const Fabric& fabric, const Plan& plan);
 
@@ -84,7 +87,9 @@ class PathFinder {
   bool finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const;
   bool may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   bool passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
-  std::vector<PortNumber> exits(const Element& element, PortNumber input, FrequencySlot slot) const;
+  template <class Attempt>
+  bool try_exits(const Element& element, PortNumber input, FrequencySlot slot, Attempt attempt);
+  bool is_free(ElementId ocs, PortNumber input, PortNumber output) const;
   bool may_resonate(const Element& element, FrequencySlot slot) const;
   void claim(const Path& path, FrequencySlot slot);
   std::vector<Hop> held_exits(PortRef at, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) const;
@@ -96,10 +101,11 @@ class PathFinder {
   std::vector<std::vector<CrossConnect>> others_;       ///< by element: connections that are none of ours
   std::vector<bool> frozen_;                            ///< by element
   std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
+  std::vector<std::vector<bool>> is_taken_;             ///< by circuit switch: [output] connected in positions_
   std::vector<std::optional<Tail>> tails_;              ///< by receiver element
   std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks, one a loop
   std::size_t words_ = 0;
-  std::vector<std::uint64_t> reach_;  ///< [fibre][word]: trunks that light on it can come to
+  std::vector<std::uint64_t> reach_;  ///< [element][word]: trunks that light at it can come to, itself among them
 };
 
 }  // namespace loom

@@ -66,7 +66,8 @@ void SightingFinder::spread(FibreId from, FrequencySlot slot, std::vector<Elemen
     if (is_watched(at.element) && std::find(found.begin(), found.end(), at.element) == found.end()) {
       found.push_back(at.element);
     }
-    for (PortNumber output = 0; output < element.outputs; ++output) {
+    const LightFollower::Exits open = follower_.exits(element, at.port);
+    for (PortNumber output = open.first; output < open.end; ++output) {
       const auto& fibre = fabric_.fibre_out[at.element.value][output];
       const bool goes = std::holds_alternative<Tap>(element.kind) || follower_.passes(element, at.port, output, slot);
       if (fibre && goes && leads_to_watched_[fibre->value] && std::find(seen.begin(), seen.end(), *fibre) == seen.end()) {
@@ -98,7 +99,8 @@ void SightingFinder::add(const Circuit& circuit, const Path* path) {
     const Hop& hop = (*path)[i];
     const Element& element = fabric_.element(hop.element);
     std::vector<ElementId> found;
-    for (PortNumber output = 0; output < element.outputs; ++output) {
+    const LightFollower::Exits open = follower_.exits(element, hop.input);
+    for (PortNumber output = open.first; output < open.end; ++output) {
       const auto& fibre = fabric_.fibre_out[hop.element.value][output];
       const bool goes = std::holds_alternative<Tap>(element.kind) || follower_.passes(element, hop.input, output, circuit.slot);
       if (output != hop.output && fibre && goes && leads_to_watched_[fibre->value]) {

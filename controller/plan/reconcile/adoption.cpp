@@ -131,7 +131,7 @@ Result<Setpoint> found_setpoint(const Fabric& fabric, const DevicePlan& desired,
     const std::vector<CrossConnect>& desired_rows = std::get<CircuitSwitchSetpoint>(wanted).connects;
     std::vector<CrossConnect> there = ocs->connects;
     std::ranges::copy_if(desired_rows, std::back_inserter(there), [&](CrossConnect row) {
-      return is_connected(*ocs, row) && std::ranges::find(ocs->connects, row) == ocs->connects.end();
+      return is_connected(*ocs, row) && !contains(ocs->connects, row);
     });
     auto rows = found_rows(device, desired_rows, there, kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);
     return rows ? Result<Setpoint>(CircuitSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());

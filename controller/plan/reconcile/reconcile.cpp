@@ -54,7 +54,7 @@ Drift drift_of_rows(const std::vector<Row>& wanted, const std::vector<Row>& seen
 
 /// What somebody else connected is no drift; that it is there counts where it is desired.
 Drift drift_of_connects(const std::vector<CrossConnect>& wanted, const CircuitSwitchObservation& seen) {
-  if (std::ranges::any_of(seen.connects, [&](CrossConnect row) { return lacks(wanted, row); })) {
+  if (std::ranges::any_of(seen.connects, [&](CrossConnect row) { return !contains(wanted, row); })) {
     return Drift::foreign;
   }
   return std::ranges::all_of(wanted, [&](CrossConnect row) { return is_connected(seen, row); }) ? Drift::none : Drift::missing;

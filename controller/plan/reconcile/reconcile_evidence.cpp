@@ -107,7 +107,7 @@ std::string describe_laser(const DevicePlan& plan, const TransmitterObservation&
 std::string describe_connects(const std::vector<CrossConnect>& wanted, const CircuitSwitchObservation& seen) {
   std::vector<CrossConnect> there = seen.connects;
   std::ranges::copy_if(wanted, std::back_inserter(there), [&](CrossConnect row) {
-    return is_connected(seen, row) && std::ranges::find(seen.connects, row) == seen.connects.end();
+    return is_connected(seen, row) && !contains(seen.connects, row);
   });
   std::string text = describe_rows(wanted, there);
   const std::vector<CrossConnect> others = others_beside(seen, wanted);

@@ -29,8 +29,9 @@ void check_measured(const Fabric& fabric, const Plan& plan, const verifying::Set
   if (intent.drives.empty()) {
     return;
   }
+  verifying::Walk walk(fabric, settings);
   for (const Circuit& circuit : plan.circuits) {
-    for (const ElementId element : verifying::elements_on_path(fabric, settings, circuit.transmitter, circuit.slot)) {
+    for (const ElementId element : walk.elements(circuit.transmitter, circuit.slot)) {
       if (std::ranges::binary_search(intent.drives, element, {}, &RingDrive::ring)) {
         faults.add(rules::kMeasured, [&] {
           return format_text("light of circuit {} of job {} comes to {}, which is being measured", circuit.id.value,

@@ -96,8 +96,13 @@ class ChangeRules {
 
   /// Light that stays on must not run through anything that moves: an untouched emitting laser has the same way in both.
   void check_moving_ports() {
+    if (!before_) {
+      return;
+    }
+    Walk before(fabric_, *before_);
+    Walk after(fabric_, settings_);
     for (const Source& source : settings_.sources) {
-      if (source.device->touched || source.emissions.empty() || !before_) {
+      if (source.device->touched || source.emissions.empty()) {
         continue;
       }
       undisturbed_[source.transmitter.value] = true;
@@ -107,7 +112,7 @@ class ChangeRules {
           continue;
         }
         seen = emission.laser.slot;
-        if (footprint(fabric_, *before_, source.transmitter, seen) != footprint(fabric_, settings_, source.transmitter, seen)) {
+        if (before.marks(source.transmitter, seen) != after.marks(source.transmitter, seen)) {
           undisturbed_[source.transmitter.value] = false;
           faults_.add(rules::kMovingPort, [&] {
             return format_text("{} stays lit at {} while a switch or filter on its way moves",

@@ -28,7 +28,7 @@ class Margins {
   Margins(const Fabric& fabric, const Plan& plan, const Settings& settings, Verdict& verdict, Faults& faults)
       : fabric_(fabric),
         plan_(plan),
-        settings_(settings),
+        walk_(fabric, settings),
         verdict_(verdict),
         faults_(faults),
         reloads_(fabric.elements.size()),
@@ -132,9 +132,9 @@ class Margins {
   }
 
   /// Of every WSS on the circuit's way that reloads, at once.
-  Dip dip_of(const Circuit& circuit) const {
+  Dip dip_of(const Circuit& circuit) {
     Dip dip;
-    for (const ElementId id : elements_on_path(fabric_, settings_, circuit.transmitter, circuit.slot)) {
+    for (const ElementId id : walk_.elements(circuit.transmitter, circuit.slot)) {
       if (reloads_[id.value]) {
         const auto& wss = std::get<WavelengthSelectiveSwitch>(fabric_.element(id).kind);
         dip.depth = dip.depth + wss.reload_dip;
@@ -147,7 +147,7 @@ class Margins {
 
   const Fabric& fabric_;
   const Plan& plan_;
-  const Settings& settings_;
+  Walk walk_;
   Verdict& verdict_;
   Faults& faults_;
   std::vector<bool> reloads_;    ///< by element: a WSS that moves for this revision

@@ -78,7 +78,7 @@ struct Settings {
   std::vector<const DevicePlan*> devices;                     ///< by device
   std::vector<Source> sources;                                ///< every transmitter with a device, ascending element
   std::vector<const WavelengthSwitchSetpoint*> wss;           ///< by element
-  std::vector<const CircuitSwitchSetpoint*> ocs;              ///< by element
+  std::vector<std::vector<std::int32_t>> ocs;                 ///< by element: [input] the output, or -1; empty: no device
   std::vector<std::optional<Frequency>> resonances;           ///< by element; nothing = parked
   std::vector<Db> gains;                                      ///< by element: what it amplifies, below 0 what it attenuates
   std::map<std::pair<ElementId, FrequencySlot>, Db> offsets;  ///< of light that was measured, beside its launch power
@@ -169,7 +169,7 @@ class LightTracer {
   const Settings& settings_;
   Faults& faults_;
   std::vector<FrequencySlot> colours_;  ///< of all emissions, ascending
-  std::vector<ElementId> order_;        ///< topological, loops opened at their lowest element
+  std::vector<ElementId> order_;        ///< of what has inputs and outputs: topological, loops opened at their lowest element
   bool has_loops_ = false;
   std::vector<double> pass_factor_;  ///< by element, linear, insertion loss and gain
   std::vector<double> drop_factor_;  ///< by element: what drops from a ring or is added to it
@@ -193,14 +193,35 @@ class LightTracer {
   std::vector<double> sum_;       ///< scratch, by colour
 };
 
-/// Every element and port that a transmitter's signal visits in order, with what its light needs of each: equal marks, nothing
-/// on its way moved so that the light felt it. A ring that it drops from is marked by its resonance, one that it passes only by
-/// which side of the light the resonance is on: on the way to another place on that side it never meets the light.
-std::vector<std::int64_t> footprint(const Fabric& fabric, const Settings& settings, ElementId transmitter, FrequencySlot slot);
+/// The ways of signals through what is set, one after the other. What a way returns lasts until the next.
+class Walk {
+ public:
+  Walk(const Fabric& fabric, const Settings& settings) : fabric_(fabric), settings_(settings), seen_(fabric.fibres.size()) {}
 
-/// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.
-std::vector<ElementId> elements_on_path(const Fabric& fabric, const Settings& settings, ElementId transmitter,
-                                        FrequencySlot slot);
+  /// Every element and port that a transmitter's signal visits in order, with what its light needs of each: equal marks,
+  /// nothing on its way moved so that the light felt it. A ring that it drops from is marked by its resonance, one that it
+  /// passes only by which side of the light the resonance is on: on the way to another place on that side it never meets the
+  /// light.
+  const std::vector<std::int64_t>& marks(ElementId transmitter, FrequencySlot slot);
+
+  /// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.
+  const std::vector<ElementId>& elements(ElementId transmitter, FrequencySlot slot);
+
+ private:
+  void follow(ElementId transmitter);
+  void leave(ElementId element, int output);
+  void enter(const Element& element, PortNumber input);
+  void enter_ring(const Element& element, const RingFilter& ring, PortNumber input);
+
+  const Fabric& fabric_;
+  const Settings& settings_;
+  FrequencySlot slot_;
+  std::uint32_t number_ = 0;
+  std::vector<std::uint32_t> seen_;  ///< by fibre: number of the walk that came last; a way that runs in a circle ends there
+  std::vector<PortRef> open_;
+  std::vector<std::int64_t> marks_;
+  std::vector<ElementId> elements_;
+};
 
 /// The routes of this input that light of this slot touches at all.
 template <class Visit>

@@ -40,11 +40,12 @@ std::string contributors(const Fabric& fabric, const Plan& plan, const Settings&
                          double at_beginning) {
   const ElementId from = fabric.fibres[fibre.value].from.element;
   std::vector<std::pair<double, std::string>> found;
+  Walk walk(fabric, settings);
   for (const Source& source : settings.sources) {
     double most = 0;
     FrequencySlot slot;
     for (const Emission& emission : source.emissions) {
-      const auto way = elements_on_path(fabric, settings, source.transmitter, emission.laser.slot);
+      const auto& way = walk.elements(source.transmitter, emission.laser.slot);
       if (source.transmitter != from && std::find(way.begin(), way.end(), from) == way.end()) {
         continue;
       }

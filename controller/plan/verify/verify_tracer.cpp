@@ -30,7 +30,7 @@ bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequ
 Settings::Settings(const Fabric& fabric, const Plan& plan)
     : devices(fabric.devices.size(), nullptr),
       wss(fabric.elements.size(), nullptr),
-      ocs(fabric.elements.size(), nullptr),
+      ocs(fabric.elements.size()),
       resonances(fabric.elements.size()) {
   for (const Element& element : fabric.elements) {
     gains.push_back(usual_gain(element.kind));
@@ -43,7 +43,13 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
       if (const auto* route = std::get_if<WavelengthSwitchSetpoint>(&first)) {
         wss[elements[0].value] = route;
       } else if (const auto* connect = std::get_if<CircuitSwitchSetpoint>(&first)) {
-        ocs[elements[0].value] = connect;
+        auto& output_of = ocs[elements[0].value];
+        output_of.assign(fabric.element(elements[0]).inputs, -1);
+        for (const CrossConnect& each : connect->connects) {
+          if (each.input < output_of.size() && each.output < fabric.element(elements[0]).outputs) {
+            output_of[each.input] = each.output;  // others are refused (check_setpoints)
+          }
+        }
       } else if (const auto* heater = std::get_if<FilterSetpoint>(&first)) {
         for (const RingResonance& ring : heater->rings) {
           resonances[elements[ring.channel].value] = ring.resonance;
@@ -187,6 +193,8 @@ void LightTracer::order() {
       }
     }
   }
+  // Nothing leaks through a transmitter or a receiver, and those are most of a fabric.
+  std::erase_if(order_, [&](ElementId id) { return fabric_.element(id).inputs == 0 || fabric_.element(id).outputs == 0; });
 }
 
 std::uint16_t LightTracer::colour_of(FrequencySlot slot) const {
@@ -245,13 +253,18 @@ void LightTracer::follow(const Lit& light) {
     arrivals_.push_back(at);
     const Element& element = fabric_.element(fibre.to.element);
     const Passage way = passage_of(element, fibre.to.port, at.cell);
-    for (PortNumber output = 0; way.output != -1 && output < element.outputs; ++output) {
-      const auto& next = fabric_.fibre_out[element.id.value][output];
-      if (next && (way.output == kEveryOutput || way.output == output)) {
+    const auto outputs = fabric_.fibre_out[element.id.value];
+    const auto leave = [&](const std::optional<FibreId>& next) {
+      if (next) {
         Cell cell = at.cell;
         cell.mw *= way.factor * fibre_factor_[next->value];
         open_.push_back({*next, cell});
       }
+    };
+    if (way.output == kEveryOutput) {
+      std::ranges::for_each(outputs, leave);
+    } else if (way.output >= 0 && static_cast<std::size_t>(way.output) < outputs.size()) {
+      leave(outputs[static_cast<std::size_t>(way.output)]);
     }
   }
 }
@@ -297,10 +310,7 @@ void LightTracer::leak(Field& field) {
   for (int round = 0; round < (has_loops_ ? kRoundsMax : 1); ++round) {
     const std::size_t begin = field.leaks.cells.size();  // cells of the round before feed this one until they are replaced
     for (const ElementId id : order_) {
-      const Element& element = fabric_.element(id);
-      if (element.inputs > 0 && element.outputs > 0) {
-        leak_through(element, field);
-      }
+      leak_through(fabric_.element(id), field);
     }
     double now = 0;
     for (std::size_t i = begin; i < field.leaks.cells.size(); ++i) {
@@ -370,10 +380,8 @@ LightTracer::Passage LightTracer::passage_of(const Element& element, PortNumber 
   }
   Passage way{-1, pass_factor_[element.id.value], 0};
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    const CircuitSwitchSetpoint* ocs = settings_.ocs[element.id.value];
-    for (std::size_t i = 0; ocs != nullptr && i < ocs->connects.size(); ++i) {
-      way.output = ocs->connects[i].input == input ? ocs->connects[i].output : way.output;
-    }
+    const std::vector<std::int32_t>& output_of = settings_.ocs[element.id.value];
+    way.output = output_of.empty() ? -1 : output_of[input];
   } else if (const auto* panel = std::get_if<PatchPanel>(&element.kind)) {
     way.output = input < panel->wiring.size() ? panel->wiring[input] : -1;
   } else if (!std::holds_alternative<PacketSwitch>(element.kind)) {
