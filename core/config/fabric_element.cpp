@@ -22,7 +22,7 @@ constexpr Range<Dbm> kPower{Dbm{-6'000}, Dbm{4'000}};
 constexpr Range<Db> kRatio{Db{0}, Db{10'000}};
 constexpr Range<FrequencyOffset> kWidth{{1}, {4'800'000}};
 constexpr Range<Frequency> kOptical{{180'000'000}, {210'000'000}};
-constexpr std::int64_t kPorts = 4'096;
+constexpr std::int64_t kPorts = 16'384;  ///< as many as the circuit switch of a template has at most
 
 struct Ports {
   PortNumber inputs = 0;

@@ -13,6 +13,7 @@
 #include "core/config/fabric_template.hpp"
 #include "core/config/template_keys.hpp"
 #include "core/config/yaml/yaml_reader.hpp"
+#include "core/limits.hpp"
 #include "core/ring/drop_monitor.hpp"
 #include "core/text/format_text.hpp"
 #include "core/text/host_port.hpp"
@@ -82,6 +83,13 @@ ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string
                                  to_string(top), to_string(kCBand.min), to_string(kCBand.max)));
   }
   return plan;
+}
+
+void check_elements(YamlMap& map, std::uint64_t nodes, std::uint64_t elements_a_node) {
+  if (nodes * elements_a_node > limits::kElements) {
+    map.error("nodes", format_text("nodes: found {} with {} elements each; expected at most {} elements in all", nodes,
+                                   elements_a_node, limits::kElements));
+  }
 }
 
 void check_signal_width(YamlMap& map, FrequencyOffset signal_width, const ChannelPlan& plan) {

@@ -25,6 +25,11 @@ inline constexpr Range<std::int64_t> kFibreLengthMm{0, 10'000'000};  ///< within
 ChannelPlan read_channels(YamlMap& map, const ChannelPlan& standard, std::string_view first, std::string_view spacing,
                           std::string_view width, std::string_view count);
 
+inline constexpr std::int64_t kTemplateNodesMost = 16'384;
+
+/// So many nodes with so many elements each are a fabric (limits::kElements); an error of the key `nodes` otherwise.
+void check_elements(YamlMap& map, std::uint64_t nodes, std::uint64_t elements_a_node);
+
 /// `signal_width` must fit a channel.
 void check_signal_width(YamlMap& map, FrequencyOffset signal_width, const ChannelPlan& plan);
 

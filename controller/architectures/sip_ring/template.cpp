@@ -12,8 +12,6 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kNodesMost = 4'096;
-
 constexpr std::array<TemplateKey, 16> kKeys{{{"nodes", "how many"},
                                              {"rings", "parallel rings of fibre pairs"},
                                              {"first_channel", "the lowest: its centre, THz on the grid of ITU-T G.694.1"},
@@ -49,7 +47,7 @@ void check_filters(YamlMap& map, const SipRingParameters& ring, const ChannelPla
 
 Fabric read_sip_ring(YamlMap& map, const ErrorList& errors) {
   SipRingParameters ring;
-  ring.nodes = static_cast<std::uint32_t>(map.integer("nodes", {2, kNodesMost}, std::int64_t{ring.nodes}));
+  ring.nodes = static_cast<std::uint32_t>(map.integer("nodes", {2, kTemplateNodesMost}, std::int64_t{ring.nodes}));
   ring.rings = static_cast<std::uint32_t>(map.integer("rings", {1, 64}, std::int64_t{ring.rings}));
   const auto channels = static_cast<std::int32_t>(ring.wavelengths / (2 * 2));
   const ChannelPlan standard{{ring.first_channel_n, ring.channel_width_m}, ring.channel_step_n, channels};
@@ -66,6 +64,7 @@ Fabric read_sip_ring(YamlMap& map, const ErrorList& errors) {
   read_ends(map, ring);
   check_signal_width(map, ring.signal_width, plan);
   check_filters(map, ring, plan);
+  check_elements(map, ring.nodes, 3ULL * ring.wavelengths);
   map.finish();
   return errors.empty() ? make_sip_ring(ring) : Fabric{};
 }

@@ -12,8 +12,6 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kNodesMost = 4'096;
-
 constexpr std::array<TemplateKey, 15> kKeys{{{"nodes", "servers"},
                                              {"degree", "interfaces of a server"},
                                              {"interfaces_per_switch", "1 or 2 of a server on one switch"},
@@ -47,7 +45,7 @@ void check_topoopt(YamlMap& map, const TopooptParameters& topoopt) {
 Fabric read_topoopt(YamlMap& map, const ErrorList& errors) {
   static const std::array<std::string, 2> kLayers{"circuit_switches", "look_ahead_panels"};
   TopooptParameters topoopt;
-  topoopt.nodes = static_cast<std::uint32_t>(map.integer("nodes", {2, kNodesMost}, std::int64_t{topoopt.nodes}));
+  topoopt.nodes = static_cast<std::uint32_t>(map.integer("nodes", {2, kTemplateNodesMost}, std::int64_t{topoopt.nodes}));
   topoopt.degree = static_cast<std::uint32_t>(map.integer("degree", {1, 64}, std::int64_t{topoopt.degree}));
   topoopt.interfaces_per_switch =
       static_cast<std::uint32_t>(map.integer("interfaces_per_switch", {1, 2}, std::int64_t{topoopt.interfaces_per_switch}));
@@ -62,6 +60,7 @@ Fabric read_topoopt(YamlMap& map, const ErrorList& errors) {
   read_ends(map, topoopt);
   check_signal_width(map, topoopt.signal_width, {{topoopt.channel_n, topoopt.channel_width_m}, 2 * topoopt.channel_width_m, 1});
   check_topoopt(map, topoopt);
+  check_elements(map, topoopt.nodes, 6ULL * topoopt.degree + 1);  // with panels: a 1x2 switch at each of their ports
   map.finish();
   return errors.empty() ? make_topoopt(topoopt) : Fabric{};
 }

@@ -192,12 +192,15 @@ TEST_CASE("unlawful_topoopt_parameters_are_refused_with_their_place") {
 TEST_CASE("unlawful_sip_parameters_are_refused_with_their_place") {
   using Catch::Matchers::Contains;
   CHECK_THAT(errors_of(sip("sip_ring", "nodes: 1")),
-             Contains("f.yaml:4:21: nodes: found '1'; expected a whole number of 2..4096"));
+             Contains("f.yaml:4:21: nodes: found '1'; expected a whole number of 2..16384"));
   CHECK_THAT(errors_of(sip("sip_ring", "chanels: 8")),
              Contains("unknown key 'chanels'") && Contains("did you mean 'channels'?"));
   CHECK_THAT(errors_of(sip("sip_ring", "filter_fwhm: 30 GHz")), Contains("expected at least signal_width = 35 GHz"));
   CHECK_THAT(errors_of(sip("sip_ring", "filter_fwhm: 100 GHz")), Contains("less than channel_spacing = 100 GHz"));
   CHECK_THAT(errors_of(sip("sip_ring", "rings: 16")), Contains("expected at most 256 devices a node"));
+  CHECK_THAT(errors_of(sip("sip_ring", "nodes: 16384, rings: 6, channels: 8")),
+             Contains("found 16384 with 288 elements each; expected at most 4194304 elements in all"));
+  CHECK_THAT(errors_of(sip("sip_ocs", "nodes: 16384, switches: 128")), Contains("elements each"));
   CHECK_THAT(errors_of(sip("sip_ocs", "switchs: 8")), Contains("did you mean 'switches'?"));
   CHECK_THAT(errors_of(sip("sip_ocs", "signal_width: 110 GHz")), Contains("is wider than a channel"));
   CHECK_THAT(errors_of("schema_version: 1\nkind: fabric\ntemplate: sip_ocs\nreturn_path: optikal\n"),
