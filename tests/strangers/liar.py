@@ -312,10 +312,13 @@ def commits(family):
 
     def is_wanted():
         return any(row["nodes"] == list(STOLEN) and row["state"] in ("waiting", "pending") for row in lab.jobs().values())
+
+    def is_moving():
+        return lab.json("status")["under_way"] != 0
     for text, lead_ns in (("a hundred years", 100 * YEAR_NS), ("a year", YEAR_NS), ("an hour", 3600 * 10**9)):
         if is_wanted():  # its commit is given up 5 s after its begin, whoever lied in it: each lie has a new one
             lab.loom("job", "cancel", str(max(lab.jobs())))
-            wait_until(lambda: not (liar.beat() or liar.listen(0.05)) and not is_wanted(), GIVEN_UP_S)
+        wait_until(lambda: not (liar.beat() or liar.listen(0.05)) and not is_moving(), 2 * GIVEN_UP_S)
         lab.loom("job", "submit", "vgg19", "--ranks", ",".join(map(str, STOLEN)))
         family.lie(f"a lead of {text} in a commit that it takes part in", lambda: join_in(lead_ns),
                    ("implausible", "malformed"))

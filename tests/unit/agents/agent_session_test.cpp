@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "core/timings.hpp"
 #include "tests/unit/agents/agent_bench.hpp"
 
 namespace loom::test {

@@ -141,12 +141,12 @@ TEST_CASE("a_second_claimant_of_a_live_node_is_refused_and_reported") {
     }));
   }
   SECTION("and takes over when the holder was silent for the claim time-out") {
-    rig.now += std::chrono::milliseconds{1'001};
+    rig.now += std::chrono::milliseconds{2'001};
     REQUIRE(rig.speak_until(**second->port({5}), {5}, 4));
     REQUIRE(rig.received.back().principal == "host-b");
   }
   SECTION("but not a moment before") {
-    rig.now += std::chrono::milliseconds{1'000};
+    rig.now += std::chrono::milliseconds{2'000};
     REQUIRE_FALSE(rig.speak_until(**second->port({5}), {5}, 4));
   }
 }
