@@ -25,8 +25,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kBaseNodes = 1024;  ///< whose cost others are compared with
-constexpr std::uint32_t kBlock = 192;       ///< servers that circuit switches of 384 ports join
+constexpr std::uint32_t kBaseNodes = 1024;   ///< whose cost others are compared with
+constexpr std::uint32_t kSwitchPorts = 384;  ///< of TopoOpt's switches: as many servers are a block
 
 struct Options {
   std::vector<std::string> architectures;
@@ -56,6 +56,13 @@ struct Shape {
   std::uint32_t small = 0;
 };
 
+/// TopoOpt's: as few as there can be, alike but for the last, which is smaller.
+std::uint32_t blocks_of(std::uint32_t nodes) { return (nodes + kSwitchPorts - 1) / kSwitchPorts; }
+std::uint32_t last_block_of(std::uint32_t nodes) {
+  const std::uint32_t blocks = blocks_of(nodes);
+  return nodes - (blocks - 1) * ((nodes + blocks - 1) / blocks);
+}
+
 Shape shape_of(const std::string& architecture, std::uint32_t nodes) {
   const std::string count = "nodes: " + std::to_string(nodes);
   if (architecture == "oddl") {
@@ -68,7 +75,7 @@ Shape shape_of(const std::string& architecture, std::uint32_t nodes) {
             nodes - 16, 16};
   }
   if (architecture == "topoopt") {
-    return {count + ", degree: 4, switch_ports: " + std::to_string(2 * kBlock), std::min(nodes, kBlock) - 16, 16};
+    return {count + ", degree: 4, switch_ports: " + std::to_string(kSwitchPorts), last_block_of(nodes) - 16, 16};
   }
   if (architecture == "sip_ocs") {
     return {count + ", switches: 4", nodes - 16, 16};
@@ -87,7 +94,7 @@ void write_inputs(const fs::path& folder, const Options& options, const std::str
   scenario
       << "schema_version: 1\nkind: scenario\nname: scale\nmode: sim\nmodes: [sim]\nfabric: fabric.yaml\nseed: 7\nduration: "
       << options.seconds << " s\njobs:\n";
-  const std::uint32_t large = architecture == "topoopt" ? std::max(1U, nodes / kBlock) : 1;
+  const std::uint32_t large = architecture == "topoopt" ? blocks_of(nodes) : 1;
   for (std::uint32_t i = 0; i < large; ++i) {
     scenario << "  - {name: large-" << i << ", workload: vgg19, nodes: " << shape.large << ", at: 1 s}\n";
   }
@@ -162,12 +169,15 @@ const Row* base_of(const std::vector<Row>& rows, const Row& of) {
 
 double per_node(double value, const Row& row) { return value / row.nodes; }
 
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
 /// By how much it grows where nodes double, as a power of two: 1 is proportional.
 std::string slope(double before, double after, std::uint32_t nodes_before, std::uint32_t nodes_after) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f",
-                std::log(after / before) / std::log(static_cast<double>(nodes_after) / nodes_before));
-  return text;
+  return rounded(std::log(after / before) / std::log(static_cast<double>(nodes_after) / nodes_before));
 }
 
 std::string line(const std::vector<Row>& rows, std::size_t i) {
@@ -179,10 +189,10 @@ std::string line(const std::vector<Row>& rows, std::size_t i) {
   const Row* before =
       i > 0 && rows[i - 1].architecture == row.architecture && rows[i - 1].refused.empty() ? &rows[i - 1] : nullptr;
   char text[320];
-  std::snprintf(text, sizeof text, "| %s | %u | %.2f | %.2f | %.0f | %.2f | %s | %.0f | %s | %llu, %llu, %llu |\n",
+  std::snprintf(text, sizeof text, "| %s | %u | %.2f | %.2f | %.0f | %s | %s | %.0f | %s | %llu, %llu, %llu |\n",
                 row.architecture.c_str(), row.nodes, static_cast<double>(row.events) / 1e6, row.cpu_s,
                 static_cast<double>(row.events) / row.cpu_s / 1e3,
-                base == nullptr ? 0 : per_node(row.cpu_s, row) / per_node(base->cpu_s, *base),
+                base == nullptr ? "" : rounded(per_node(row.cpu_s, row) / per_node(base->cpu_s, *base)).c_str(),
                 before == nullptr ? "" : slope(before->cpu_s, row.cpu_s, before->nodes, row.nodes).c_str(), row.memory_mb,
                 before == nullptr ? "" : slope(before->memory_mb, row.memory_mb, before->nodes, row.nodes).c_str(),
                 static_cast<unsigned long long>(row.committed), static_cast<unsigned long long>(row.returned),
