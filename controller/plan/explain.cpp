@@ -23,8 +23,7 @@ bool is_set(const Fabric& fabric, const Positions& positions, const Hop& hop, Fr
       return route.slot == slot && route.input == hop.input && route.output == hop.output;
     });
   }
-  return !std::holds_alternative<OpticalCircuitSwitch>(element.kind) ||
-         (connect != nullptr && connect->output == hop.output);
+  return !std::holds_alternative<OpticalCircuitSwitch>(element.kind) || (connect != nullptr && connect->output == hop.output);
 }
 
 Db attenuation_of(const Positions& positions, const Hop& hop, FrequencySlot slot) {

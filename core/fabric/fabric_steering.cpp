@@ -26,7 +26,8 @@ struct Origin {
 
 class OriginFinder {
  public:
-  explicit OriginFinder(const Fabric& fabric) : fabric_(fabric), origins_(fabric.fibres.size()), within_(fabric.elements.size()) {}
+  explicit OriginFinder(const Fabric& fabric)
+      : fabric_(fabric), origins_(fabric.fibres.size()), within_(fabric.elements.size()) {}
 
   std::vector<Origin> find() {
     for (const Element& element : fabric_.elements) {

@@ -130,9 +130,8 @@ Result<Setpoint> found_setpoint(const Fabric& fabric, const DevicePlan& desired,
     const auto* kept = setpoint_of<CircuitSwitchSetpoint>(known);
     const std::vector<CrossConnect>& desired_rows = std::get<CircuitSwitchSetpoint>(wanted).connects;
     std::vector<CrossConnect> there = ocs->connects;
-    std::ranges::copy_if(desired_rows, std::back_inserter(there), [&](CrossConnect row) {
-      return is_connected(*ocs, row) && !contains(ocs->connects, row);
-    });
+    std::ranges::copy_if(desired_rows, std::back_inserter(there),
+                         [&](CrossConnect row) { return is_connected(*ocs, row) && !contains(ocs->connects, row); });
     auto rows = found_rows(device, desired_rows, there, kept == nullptr ? std::vector<CrossConnect>{} : kept->connects);
     return rows ? Result<Setpoint>(CircuitSwitchSetpoint{*std::move(rows)}) : std::unexpected(std::move(rows).error());
   }

@@ -106,9 +106,8 @@ std::string describe_laser(const DevicePlan& plan, const TransmitterObservation&
 /// With whoever is in the way.
 std::string describe_connects(const std::vector<CrossConnect>& wanted, const CircuitSwitchObservation& seen) {
   std::vector<CrossConnect> there = seen.connects;
-  std::ranges::copy_if(wanted, std::back_inserter(there), [&](CrossConnect row) {
-    return is_connected(seen, row) && !contains(seen.connects, row);
-  });
+  std::ranges::copy_if(wanted, std::back_inserter(there),
+                       [&](CrossConnect row) { return is_connected(seen, row) && !contains(seen.connects, row); });
   std::string text = describe_rows(wanted, there);
   const std::vector<CrossConnect> others = others_beside(seen, wanted);
   for (const CrossConnect row : wanted) {
