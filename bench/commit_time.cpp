@@ -22,6 +22,8 @@
 #include <thread>
 #include <vector>
 
+#include "bench/page_table.hpp"
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -210,23 +212,6 @@ std::string markdown(const Json& report) {
   return out.str();
 }
 
-/// Writes the table between the page's two marks.
-bool write_page(const std::string& path, const std::string& table) {
-  constexpr std::string_view kBegin = "<!-- commit_time -->\n";
-  constexpr std::string_view kEnd = "<!-- end of commit_time -->\n";
-  std::ifstream in(path);
-  std::string page{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t begin = page.find(kBegin);
-  const std::size_t end = page.find(kEnd);
-  if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    std::fprintf(stderr, "%s: has no place for the table, between %s and %s\n", path.c_str(), kBegin.data(), kEnd.data());
-    return false;
-  }
-  page.replace(begin + kBegin.size(), end - begin - kBegin.size(), table);
-  std::ofstream(path) << page;
-  return true;
-}
-
 int run(const Options& options) {
   Json report;
   utsname machine{};
@@ -253,7 +238,7 @@ int run(const Options& options) {
   } else {
     std::fputs(markdown(report).c_str(), stdout);
   }
-  return options.page.empty() || write_page(options.page, markdown(report)) ? 0 : 1;
+  return options.page.empty() || loom::write_page_table(options.page, "commit_time", markdown(report)) ? 0 : 1;
 }
 
 }  // namespace

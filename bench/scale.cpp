@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/page_table.hpp"
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -229,21 +231,6 @@ Json json(const std::vector<Row>& rows) {
   return all;
 }
 
-/// Between the marks of the page; false: it has none.
-bool write_page(const std::string& path, const std::string& table) {
-  const std::string begin = "<!-- scale: begin -->\n";
-  const std::string end = "<!-- scale: end -->\n";
-  const std::string text = read(path);
-  const std::size_t from = text.find(begin);
-  const std::size_t to = text.find(end);
-  if (from == std::string::npos || to == std::string::npos) {
-    std::fprintf(stderr, "scale: %s has no marks %s... %s", path.c_str(), begin.c_str(), end.c_str());
-    return false;
-  }
-  write(path, text.substr(0, from + begin.size()) + table + text.substr(to));
-  return true;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -276,5 +263,5 @@ int main(int argc, char** argv) {
     }
   }
   std::fputs(options.json ? (json(rows).dump(2) + "\n").c_str() : markdown(rows).c_str(), stdout);
-  return options.page.empty() || write_page(options.page, markdown(rows)) ? 0 : 1;
+  return options.page.empty() || loom::write_page_table(options.page, "scale", markdown(rows)) ? 0 : 1;
 }

@@ -123,11 +123,10 @@ void AgentSessions::welcome(NodeId node, EffectSink& sink, std::optional<Error> 
 }
 
 void AgentSessions::beat(EffectSink& sink) {
-  ++beats_;
-  for (const Node& node : facts_.fabric->nodes) {
-    const bool is_turn = (beats_ + node.id.value) % kBeatsAtRest == 0;
-    if (is_turn && sessions_[node.id.value].is_present()) {
-      send(node.id, Beat{confirmed_.revision()}, sink);
+  const std::size_t turn = ++beats_ % kBeatsAtRest;
+  for (std::size_t i = turn; i < sessions_.size(); i += kBeatsAtRest) {
+    if (sessions_[i].is_present()) {
+      send(NodeId{static_cast<std::uint32_t>(i)}, Beat{confirmed_.revision()}, sink);
     }
   }
 }

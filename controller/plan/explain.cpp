@@ -17,13 +17,13 @@ constexpr std::size_t kHopsMost = 64;
 bool is_set(const Fabric& fabric, const Positions& positions, const Hop& hop, FrequencySlot slot) {
   const Element& element = fabric.element(hop.element);
   const auto& routes = positions.routes[hop.element.value];
-  const CrossConnect* connect = connect_of(positions.connects[hop.element.value], hop.input);
   if (std::holds_alternative<WavelengthSelectiveSwitch>(element.kind)) {
     return std::any_of(routes.begin(), routes.end(), [&](const WssRoute& route) {
       return route.slot == slot && route.input == hop.input && route.output == hop.output;
     });
   }
-  return !std::holds_alternative<OpticalCircuitSwitch>(element.kind) || (connect != nullptr && connect->output == hop.output);
+  return !std::holds_alternative<OpticalCircuitSwitch>(element.kind) ||
+         connects_to(positions.connects[hop.element.value], hop.input, hop.output);
 }
 
 Db attenuation_of(const Positions& positions, const Hop& hop, FrequencySlot slot) {

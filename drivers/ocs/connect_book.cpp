@@ -22,8 +22,6 @@ Connects without(const Connects& some, const Connects& others) {
   return rest;
 }
 
-bool has(const Connects& connects, CrossConnect wanted) { return std::ranges::binary_search(connects, wanted, ascends); }
-
 std::string output_of(const Connects& connects, std::uint16_t input) {
   const auto found = std::ranges::find(connects, input, &CrossConnect::input);
   return found == connects.end() ? "nothing" : format_text("output {}", found->output);
@@ -38,21 +36,21 @@ void ConnectBook::claim(const Connects& connects) {
 }
 
 void ConnectBook::drop_claims(const SeenConnects& seen, const Connects& wanted) {
-  std::erase_if(claims_, [&](CrossConnect each) { return !has(seen.inside, each) && !has(wanted, each); });
+  std::erase_if(claims_, [&](CrossConnect each) { return !contains(seen.inside, each) && !contains(wanted, each); });
 }
 
 void ConnectBook::see(const SeenConnects& seen, ForeignConnects foreign) {
   ours_.clear();
   others_ = seen.across;
   for (const CrossConnect each : seen.inside) {
-    (foreign == ForeignConnects::remove || has(claims_, each) ? ours_ : others_).push_back(each);
+    (foreign == ForeignConnects::remove || contains(claims_, each) ? ours_ : others_).push_back(each);
   }
   std::ranges::sort(others_, ascends);
 }
 
 void ConnectBook::take_away(const Connects& connects) { ours_ = without(ours_, connects); }
 
-bool ConnectBook::holds(CrossConnect connect) const { return has(ours_, connect); }
+bool ConnectBook::holds(CrossConnect connect) const { return contains(ours_, connect); }
 
 Connects ConnectBook::excess(const Connects& wanted) const { return without(ours_, wanted); }
 Connects ConnectBook::lacking(const Connects& wanted) const { return without(wanted, ours_); }

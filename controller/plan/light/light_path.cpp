@@ -49,8 +49,7 @@ bool LightFollower::passes(const Element& element, PortNumber input, PortNumber 
     });
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    const CrossConnect* connect = connect_of(positions_.connects[element.id.value], input);
-    return connect != nullptr && connect->output == output;
+    return connects_to(positions_.connects[element.id.value], input, output);
   }
   if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind)) {
     const std::int32_t channel = grating->channels.channel_of(slot);

@@ -44,6 +44,11 @@ const CrossConnect* connect_of(const std::vector<CrossConnect>& connects, PortNu
   return at == connects.end() || at->input != input ? nullptr : &*at;
 }
 
+bool connects_to(const std::vector<CrossConnect>& connects, PortNumber input, PortNumber output) {
+  const CrossConnect* connect = connect_of(connects, input);
+  return connect != nullptr && connect->output == output;
+}
+
 bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<std::optional<Frequency>>& resonances,
             const Path& path, FrequencySlot slot) {
   return std::ranges::all_of(path, [&](const Hop& hop) {
@@ -56,8 +61,7 @@ bool is_set(const Fabric& fabric, const Positions& positions, const std::vector<
       });
     }
     if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-      const CrossConnect* connect = connect_of(connects, hop.input);
-      return connect != nullptr && connect->output == hop.output;
+      return connects_to(connects, hop.input, hop.output);
     }
     return !std::holds_alternative<RingFilter>(element.kind) || (hop.input == 0 && hop.output == 0) ||
            resonances[hop.element.value] == centre_of(slot);
@@ -230,8 +234,7 @@ bool PathFinder::passes_already(const Element& element, PortNumber input, PortNu
     });
   }
   if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
-    const CrossConnect* connect = connect_of(preferred_.connects[element.id.value], input);
-    return connect != nullptr && connect->output == output;
+    return connects_to(preferred_.connects[element.id.value], input, output);
   }
   if (is_gain_stage(element)) {
     return preferred_.gains[element.id.value] != kGainOff;

@@ -38,6 +38,8 @@ struct Positions {
 
 /// Of connections by ascending input, this input's; null: it has none.
 const CrossConnect* connect_of(const std::vector<CrossConnect>& connects, PortNumber input);
+/// Of the same: the input is connected to this output.
+bool connects_to(const std::vector<CrossConnect>& connects, PortNumber input, PortNumber output);
 
 /// What a plan sets. Of a resonance only the centre is known: its slot has no width.
 Positions positions_of(const Fabric& fabric, const Plan& plan);
