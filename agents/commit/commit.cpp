@@ -17,6 +17,9 @@ namespace {
 /// Where others took longer than this to prepare, what is to move is read once more before T [K].
 constexpr Duration kReadingKept = std::chrono::seconds{1};
 
+/// Before T, long enough for hundreds of agents of a process to rehearse one after the other [K].
+constexpr Duration kRehearsal = std::chrono::milliseconds{3};
+
 std::string named(Revision revision) { return format_text("revision {}", revision.value); }
 
 Error clock_error(ClockId theirs, ClockId ours) {
@@ -138,6 +141,9 @@ void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Ins
   }
   fire_planned_ = fire_at;
   fire_at_.set(context, fire_at);
+  if (const Instant before = later(fire_at, -kRehearsal); before > context.now) {
+    rehearse_at_.set(context, before);
+  }
   report_.slack = between(context.now, fire_at);
   choose_parts();
   claim_idle_parts();
@@ -274,6 +280,7 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
   }
   error_ = error;
   fire_at_.forget();
+  rehearse_at_.forget();
   relight_at_.forget();
   edge_lighting_.forget();
   release_all(units_, Activity::commit);
@@ -294,6 +301,8 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
 void AgentCommit::forget(bool keep_answers) {
   state_ = RevisionState::idle;
   fire_at_.forget();
+  rehearse_at_.forget();
+  replaced_.clear();
   relight_at_.forget();
   edge_lighting_.forget();
   release_all(units_, Activity::commit);

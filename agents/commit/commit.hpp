@@ -125,11 +125,13 @@ class AgentCommit {
   Revision confirmed_;
   Applied applied_answer_;
   std::shared_ptr<const NodePlan> plan_;
-  std::vector<Part> parts_;  ///< by lane
+  std::vector<Part> parts_;                                ///< by lane
+  std::vector<std::shared_ptr<const NodePlan>> replaced_;  ///< by this revision; let go when nobody is dark any more
   Answers answers_;
   std::optional<Error> error_;  ///< why the revision failed
 
   Deadline fire_at_{kFireTimer, Precision::exact};
+  Deadline rehearse_at_{kRehearsalTimer};
   Deadline relight_at_{kRelightTimer, Precision::exact};
   EdgeLighting edge_lighting_{envelopes_, units_};
   Instant read_since_{};  ///< what was read of devices from then on counts when they move

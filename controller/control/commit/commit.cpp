@@ -54,16 +54,13 @@ auto find(Participants& participants, NodeId node) -> decltype(participants.data
   return it != participants.end() && it->node == node ? &*it : nullptr;
 }
 
-std::string silent_agents(const std::vector<Participant>& participants, const StageRow& row) {
+std::string first_of(const std::vector<NodeId>& nodes) {
+  constexpr std::size_t kNamed = 5;
   std::string names;
-  std::uint32_t count = 0;
-  for (const Participant& participant : participants) {
-    if (participant.progress < row.reached && ++count <= 5) {
-      names += (names.empty() ? "node " : ", ") + std::to_string(participant.node.value);
-    }
+  for (std::size_t i = 0; i < std::min(nodes.size(), kNamed); ++i) {
+    names += (names.empty() ? "node " : ", ") + std::to_string(nodes[i].value);
   }
-  return format_text("{} of {} agents did not answer while {} ({}{})", count, participants.size(), to_string(row.stage), names,
-                     count > 5 ? ", ..." : "");
+  return nodes.size() > kNamed ? names + ", ..." : names;
 }
 
 CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
@@ -289,12 +286,17 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
   }
   const auto waited_for = [&](const Participant& participant) { return participant.progress < row->reached; };
   if (now >= deadline_) {
-    const auto first = std::find_if(participants_.begin(), participants_.end(), waited_for);
     CommitFailure failure;
     failure.kind = stage_ == CommitState::arming ? CommitFailureKind::late : CommitFailureKind::fault;  // T came first
-    failure.node = first->node;
-    failure.why = format_text("{} within {} ms", silent_agents(participants_, *row),
-                              (deadline_ - stage_began_) / std::chrono::milliseconds{1});
+    for (const Participant& participant : participants_) {
+      if (waited_for(participant)) {
+        failure.nodes.push_back(participant.node);
+      }
+    }
+    failure.node = failure.nodes.front();
+    failure.why =
+        format_text("{} of {} agents did not answer while {} ({}) within {} ms", failure.nodes.size(), participants_.size(),
+                    to_string(stage_), first_of(failure.nodes), (deadline_ - stage_began_) / std::chrono::milliseconds{1});
     return fail_with(std::move(failure));
   }
   for (Participant& participant : participants_) {

@@ -103,6 +103,8 @@ class Jobs {
   void keep_stage(const Job& lit);
   /// What interrupted commits were to bring is still to come.
   void want_again(const PlanResult& plan);
+  /// Likewise of one job.
+  void want_again(JobId id);
   /// Before the Intent loses it.
   void refuse(JobId id, std::string reason);
   /// `job` as the Intent had it last.
