@@ -89,9 +89,9 @@ void AgentCommit::read_ahead(StepContext context) {
 
 void AgentCommit::fire(StepContext context) {
   fired_at_ = context.now;
-  report_.lateness = between(fire_planned_, context.now);
+  report_.lateness = between(fire_.planned, context.now);
   writes_before_ = writes_of(units_);
-  fire_at_.forget();
+  fire_.forget();
   choose_parts();
   if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
     grants_.end();
@@ -349,7 +349,7 @@ bool AgentCommit::advance_once(StepContext context) {
     case RevisionState::preparing:
       if (const auto failed = failed_preparation(units_)) {
         device_trouble(context, *failed);  // known before anybody is dark
-      } else if (is_preparing(units_)) {
+      } else if (is_preparing(units_) || is_being_read(units_, *plan_)) {
         return false;
       } else if (const auto found = surprise(*plan_)) {
         trouble(context, *found);  // likewise
@@ -360,12 +360,12 @@ bool AgentCommit::advance_once(StepContext context) {
       return false;
     case RevisionState::armed:
     case RevisionState::going:
-      if (fire_at_.passed(context.now) && event(RevisionMessage::fire)) {
+      if (fire_.at.passed(context.now) && event(RevisionMessage::fire)) {
         fire(context);
         return true;
       }
-      if (rehearse_at_.passed(context.now)) {
-        rehearse_at_.forget();
+      if (fire_.rehearsal.passed(context.now)) {
+        fire_.rehearsal.forget();
         choose_parts();
         rehearse(units_, parts_);
       }

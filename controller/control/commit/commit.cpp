@@ -77,6 +77,7 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
   report.certificate = std::move(origin.certificate);
   report.slowest = std::move(origin.slowest);
   report.slowest_time = origin.slowest_time;
+  report.dark_predicted = origin.dark_predicted;
   report.started = now;
   report.started_wall = origin.started_wall;
   return report;
@@ -156,9 +157,10 @@ void FabricCommit::set_deadline(Instant now) {
       armed_sent_ = true;
       break;
     case CommitState::darkening:
+      // T had to leave room for repeats of the arming; now that everybody is armed, one word brings it forward.
+      fire_at_ = std::min(fire_at_, now + std::max(lead_, pace_.everybody_hears(participants_.size())));
       deadline_ = std::max(now, fire_at_) + timings_.stage_deadline;
-      next_tick_ =
-          std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
+      next_tick_ = pace_.hear_tries(participants_.size()) > 1 ? now + pace_.hearing() : next_after_firing(now);
       break;
     case CommitState::relighting:
       // Light that stands needs no common start, unless edges give it one. Lasers are tuned for their first timeslot before:
@@ -177,6 +179,9 @@ void FabricCommit::set_deadline(Instant now) {
       break;
   }
 }
+
+/// Nobody is dark before T; a lost Go only lengthens the dark.
+Instant FabricCommit::next_after_firing(Instant now) const { return std::max(now, fire_at_) + timings_.retry_interval; }
 
 void FabricCommit::enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   stage_ = stage;
@@ -211,7 +216,7 @@ void FabricCommit::request(const Participant& participant, const EnvelopeHeader&
     case CommitState::arming:
       return send(Arm{fire_at_});
     case CommitState::darkening:
-      return send(Go{});
+      return send(Go{fire_at_});
     case CommitState::moving:
       return send(Proceed{CommitPhase::move, stage_began_});
     case CommitState::relighting:
@@ -246,6 +251,9 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
   }
   if (const auto* prepared = std::get_if<Prepared>(&body)) {
     participant->lead = prepared->lead;
+  }
+  if (const auto* darkened = std::get_if<Darkened>(&body)) {
+    pace_.keep_lateness(std::min(darkened->lateness, std::max(Duration{}, now - fire_at_)));  // whoever answers has fired
   }
   measures_.keep(body, now - participant->sent_at);
   if (!participant->repeated) {
@@ -305,6 +313,10 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
       participant.repeated = true;
       measures_.count_resent();
     }
+  }
+  if (stage_ == CommitState::darkening && now < fire_at_) {  // nobody says that he has heard Go before he is dark
+    next_tick_ = now + pace_.hearing() < fire_at_ ? now + pace_.hearing() : next_after_firing(now);
+    return;
   }
   // Ahead of an instant that everybody must know, as often as answers take: T leaves room for so many.
   if (stage_ == CommitState::relighting && now >= lit_at_) {

@@ -65,6 +65,7 @@ struct CommitOrigin {
   CertificateReport certificate{};
   std::string slowest{};    ///< CommitReport::slowest
   Duration slowest_time{};  ///< and its time
+  Duration dark_predicted{};
 };
 
 class FabricCommit {
@@ -107,6 +108,7 @@ class FabricCommit {
  private:
   void enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
+  Instant next_after_firing(Instant now) const;
   void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
   void complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
 

@@ -315,6 +315,10 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     origin.slowest = facts_.fabric->device(slowest->device).name;
     origin.slowest_time = slowest->time;
   }
+  if (!plan->plan.touched.empty()) {
+    const auto agents = static_cast<std::uint32_t>(plan->plan.changed.size());
+    origin.dark_predicted = origin.slowest_time + dark_forecast_.beside(agents);
+  }
   const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
   const CommitPaceOptions pace{answers_, returns_.lead_growth(), fire_skew_.p999()};
   committing.commit =
@@ -471,6 +475,9 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
   commit->confirm(facts_.header, sink);
   CommitReport report = commit->report(facts_.now);
   report.outcome = CommitOutcome::committed;
+  if (report.touched > 0 && report.dark.count > 0) {
+    dark_forecast_.keep(report.agents, report.slowest_time, report.dark.max);
+  }
   append(history_, std::move(report));
   phase_ = Idle{};
   end_ = CommitEnd{true, false, nullptr};

@@ -174,6 +174,7 @@ TEST_CASE("commit: each stage asks every participant once, and ends with the las
   CHECK(bench.commit.next_tick() == kNever);
   bench.go();
   CHECK(bench.asked<Go>() == Nodes{2, 5, 8});
+  CHECK(bench.first<Go>().fire_at == bench.now + milliseconds{30});  // the slowest lead once more
   CHECK(bench.commit.verdict() == CommitVerdict::running);
   bench.now += milliseconds{300};
   bench.all(Darkened{{}, milliseconds{1}});
@@ -268,6 +269,71 @@ TEST_CASE("commit: repeated answers, answers of others and other words change no
   bench.answer(2, Armed{{}, milliseconds{10}});
   CHECK(bench.commit.report(kStart).slack.count == 1);
   bench.advance_to(CommitState::confirmed);
+}
+
+TEST_CASE("commit: T comes as soon as one more word is heard, by what the arming took, and never later than it was armed for") {
+  CommitBench bench({2, 5});
+  bench.now += milliseconds{9};
+  bench.all(Prepared{{}, milliseconds{1}});
+  const Instant armed_for = bench.first<Arm>().fire_at;
+  Duration waited{};
+  SECTION("as the slowest answer") {
+    bench.now += milliseconds{3};
+    bench.answer(2, Armed{{}, milliseconds{50}});
+    bench.now += milliseconds{2};
+    bench.answer(5, Armed{{}, milliseconds{50}});
+    bench.now += milliseconds{1};  // the journal's row
+    bench.go();
+    waited = milliseconds{1 + 5 + 2 * 1};
+  }
+  SECTION("the journal took nearly until T") {
+    bench.all(Armed{{}, milliseconds{50}});
+    bench.now = armed_for - milliseconds{1};
+    bench.go();
+    waited = milliseconds{1};
+    CHECK(bench.first<Go>().fire_at == armed_for);
+  }
+  SECTION("beyond T") {
+    bench.all(Armed{{}, milliseconds{50}});
+    bench.now = armed_for + milliseconds{5};
+    bench.go();
+    CHECK(bench.first<Go>().fire_at == armed_for);
+    return;
+  }
+  CHECK(bench.first<Go>().fire_at <= armed_for);
+  const Instant fires = bench.first<Go>().fire_at;
+  CHECK(fires - bench.now <= waited);
+  CHECK(bench.commit.next_tick() == fires + timings().retry_interval);
+  bench.now = fires + milliseconds{4};
+  bench.all(Darkened{{}, {}});
+  const CommitReport report = bench.commit.report(bench.now);
+  CHECK(report.darken == milliseconds{4});
+  CHECK(report.prepare + report.arm + report.wait + report.darken == bench.now - kStart);
+}
+
+TEST_CASE("commit: where arming lost words Go is said again and again until T, since nobody says that he heard it") {
+  CommitBench bench({2, 5, 8});
+  bench.now += milliseconds{4};
+  bench.all(Prepared{{}, milliseconds{1}});
+  bench.answer(2, Armed{{}, milliseconds{50}});
+  bench.answer(5, Armed{{}, milliseconds{50}});
+  bench.tick(bench.commit.next_tick());
+  CHECK(bench.asked<Arm>() == Nodes{8});
+  bench.answer(8, Armed{{}, milliseconds{50}});
+  bench.go();
+  const Instant fires = bench.first<Go>().fire_at;
+  std::size_t repeats = 0;
+  while (bench.commit.next_tick() < fires) {
+    bench.tick(bench.commit.next_tick());
+    CHECK(bench.asked<Go>() == Nodes{2, 5, 8});
+    CHECK(bench.first<Go>().fire_at == fires);
+    ++repeats;
+  }
+  CHECK(repeats >= 1);
+  CHECK(bench.commit.next_tick() >= fires + timings().retry_interval);
+  bench.now = fires;
+  bench.all(Darkened{{}, {}});
+  CHECK(bench.commit.stage() == CommitState::moving);
 }
 
 TEST_CASE("commit: who answers while the journal is waited for is not asked for that any more") {
