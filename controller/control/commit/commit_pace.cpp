@@ -25,7 +25,7 @@ void CommitPace::end_arming(std::size_t asked, std::size_t repeated) {
   heard_ = answer_;
   if (repeated < asked) {
     options_.answers.add(asked, slowest_);
-    heard_ = std::min(answer_, std::max(kAnswerFloor, slowest_));
+    heard_ = std::max(kAnswerFloor, slowest_);
   }
 }
 

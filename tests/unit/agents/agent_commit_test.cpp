@@ -122,7 +122,8 @@ TEST_CASE("go_brings_the_instant_forward_never_back_and_not_before_it_is_heard")
   bench.step_until<Darkened>();
   REQUIRE(bench.last<Darkened>() != nullptr);
   CHECK(bench.last<Darkened>()->lateness == lateness);
-  CHECK(bench.log.front().ordered == fires);
+  CHECK(bench.log.front().ordered >= fires);
+  CHECK(bench.log.front().ordered < fires + milliseconds{1});
 }
 
 TEST_CASE("a_touched_laser_is_blanked_where_it_is_before_it_moves") {
@@ -305,9 +306,11 @@ TEST_CASE("a_repeated_prepare_and_arm_change_nothing_while_armed") {
   AgentBench bench;
   bench.start();
   const NodePlan plan = bench.static_plan(1, 16);
+  bench.receive(plan.revision, Prepare{plan});
   const Instant fire_at = bench.now + milliseconds{20};
-  prepare_and_arm(bench, plan, fire_at);
+  bench.receive(plan.revision, Arm{fire_at});
   bench.run_for(milliseconds{5});
+  bench.is_read_at_once = false;
   bench.receive(plan.revision, Prepare{plan});
   bench.receive(plan.revision, Arm{fire_at});
   CHECK(bench.agent->commit().state() == RevisionState::armed);
