@@ -433,8 +433,8 @@ void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
   simulated.look_through([&light](PortRef input) { return light.arriving(input); });
 }
 
-/// After everything that has threads of its own.
-void take_real_time(const AgentCommandLine& command_line) {
+/// Until a signal; in real time if it may, which is the last that it asks for: threads that are there share their time.
+void run_agents(const AgentCommandLine& command_line, AsioLoop& loop, const std::vector<Hosted>& hosted) {
   const RealtimeGrant grant = run_in_real_time({command_line.realtime, command_line.cpu});
   if (const std::string granted = text_of(grant); !granted.empty()) {
     log_info("lightloom-agent: its loop runs in real time: " + granted);
@@ -442,6 +442,7 @@ void take_real_time(const AgentCommandLine& command_line) {
   for (const std::string& sentence : grant.refused) {
     log_warning("lightloom-agent: real time: " + sentence);
   }
+  run_until_signalled(loop, [&hosted] { return status_line(hosted); });
 }
 
 int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
@@ -511,8 +512,7 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
       [&files] { return files.read_start(); },
       [&simulated](DeviceId device, const DeviceFault& fault) { simulated.inject(device, fault); });
   const GrantLogFile grant_log(loop, files.grant_log(command_line.process), agents_of(hosted));
-  take_real_time(command_line);
-  run_until_signalled(loop, [&hosted] { return status_line(hosted); });
+  run_agents(command_line, loop, hosted);
   log_info("lightloom-agent: stopped");
   return 0;
 }

@@ -47,6 +47,11 @@ Answer answer_of(const Body& body) {
   return {};
 }
 
+/// When Go is said again to whom is not dark: nobody is before T, and one that was lost only lengthens the dark.
+Instant next_after_firing(Instant now, Instant fire_at, const ControllerTimings& timings) {
+  return std::max(now, fire_at) + timings.retry_interval;
+}
+
 template <class Participants>  // const or not
 auto find(Participants& participants, NodeId node) -> decltype(participants.data()) {
   const auto it = std::lower_bound(participants.begin(), participants.end(), node,
@@ -160,7 +165,8 @@ void FabricCommit::set_deadline(Instant now) {
       // T had to leave room for repeats of the arming; now that everybody is armed, one word brings it forward.
       fire_at_ = std::min(fire_at_, now + std::max(lead_, pace_.everybody_hears(participants_.size())));
       deadline_ = std::max(now, fire_at_) + timings_.stage_deadline;
-      next_tick_ = pace_.hear_tries(participants_.size()) > 1 ? now + pace_.hearing() : next_after_firing(now);
+      next_tick_ =
+          pace_.hear_tries(participants_.size()) > 1 ? now + pace_.hearing() : next_after_firing(now, fire_at_, timings_);
       break;
     case CommitState::relighting:
       // Light that stands needs no common start, unless edges give it one. Lasers are tuned for their first timeslot before:
@@ -179,9 +185,6 @@ void FabricCommit::set_deadline(Instant now) {
       break;
   }
 }
-
-/// Nobody is dark before T; a lost Go only lengthens the dark.
-Instant FabricCommit::next_after_firing(Instant now) const { return std::max(now, fire_at_) + timings_.retry_interval; }
 
 void FabricCommit::enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   stage_ = stage;
@@ -315,7 +318,7 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
     }
   }
   if (stage_ == CommitState::darkening && now < fire_at_) {  // nobody says that he has heard Go before he is dark
-    next_tick_ = now + pace_.hearing() < fire_at_ ? now + pace_.hearing() : next_after_firing(now);
+    next_tick_ = now + pace_.hearing() < fire_at_ ? now + pace_.hearing() : next_after_firing(now, fire_at_, timings_);
     return;
   }
   // Ahead of an instant that everybody must know, as often as answers take: T leaves room for so many.

@@ -108,7 +108,6 @@ class FabricCommit {
  private:
   void enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
-  Instant next_after_firing(Instant now) const;
   void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
   void complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
 

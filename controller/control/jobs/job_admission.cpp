@@ -49,8 +49,8 @@ void JobAdmission::leave_out(const PlanResult& plan, EffectSink& sink) {
 }
 
 void JobAdmission::want_again(const PlanResult& plan, bool elsewhere) {
-  jobs_.want_again(plan);
   for (const Job& job : plan.intent.jobs) {
+    jobs_.want_again(job.id);
     if (elsewhere && !jobs_.at(job.id).had_light()) {
       desired_.unplace(job.id);
     }

@@ -101,9 +101,7 @@ class Jobs {
   void keep_light(JobId id);
   /// The Intent has it back in its earlier stage.
   void keep_stage(const Job& lit);
-  /// What interrupted commits were to bring is still to come.
-  void want_again(const PlanResult& plan);
-  /// Likewise of one job.
+  /// What an interrupted commit was to bring it is still to come.
   void want_again(JobId id);
   /// Before the Intent loses it.
   void refuse(JobId id, std::string reason);

@@ -16,7 +16,6 @@ loom_test(control_test
     ${CMAKE_CURRENT_LIST_DIR}/commit_runner_reach_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verify_journal_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/answer_times_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/dark_forecast_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/commit_stages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/jobs_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/job_rows_test.cpp
