@@ -4,9 +4,11 @@
 // whose thousands of devices all have a timer some seconds off pays for few of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/time.hpp"
@@ -25,12 +27,37 @@ class TimerQueue {
   bool empty() const { return near_.empty(); }
   /// Precondition: not empty.
   const Entry& front() const { return near_.front(); }
-  void push(Entry entry);
+  void push(Entry entry) {
+    if (const std::int64_t bucket = bucket_of(entry.at); bucket >= near_end_) {
+      far_[bucket].push_back(std::move(entry));
+      return refill();
+    }
+    near_.push_back(std::move(entry));
+    std::push_heap(near_.begin(), near_.end(), later);
+  }
   /// Precondition: not empty.
-  Entry pop();
+  Entry pop() {
+    std::pop_heap(near_.begin(), near_.end(), later);
+    Entry entry = std::move(near_.back());
+    near_.pop_back();
+    refill();
+    return entry;
+  }
 
  private:
-  void refill();
+  static constexpr int kBucketBits = 25;  ///< of nanoseconds: 34 ms [K]
+  static std::int64_t bucket_of(Instant at) { return ns_of(at) >> kBucketBits; }
+
+  void refill() {
+    if (!near_.empty() || far_.empty()) {
+      return;
+    }
+    const auto next = far_.begin();
+    near_end_ = next->first + 1;
+    near_ = std::move(next->second);
+    far_.erase(next);
+    std::make_heap(near_.begin(), near_.end(), later);
+  }
 
   std::vector<Entry> near_;                         ///< a heap; empty only if everything is
   std::map<std::int64_t, std::vector<Entry>> far_;  ///< by bucket, all of them from `near_end_` on

@@ -18,7 +18,8 @@ namespace {
 constexpr Duration kWatch = std::chrono::microseconds{300};
 /// Nearer than this the thread would see it in the past.
 constexpr Duration kNearest = std::chrono::microseconds{20};
-constexpr int kEdgePriority = 20;  ///< of SCHED_FIFO: behind interrupts (50), before loops in real time (runtime/realtime.hpp)
+constexpr int kEdgePriority =
+    20;  ///< of SCHED_FIFO: behind interrupts (50), before loops in real time (runtime/program/realtime.hpp)
 constexpr Duration kLongestSleep = std::chrono::milliseconds{50};  ///< the clock may be set meanwhile
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop in real time: what the system permits is had and said, what it does not is said and changes nothing.
-#include "runtime/realtime.hpp"
+#include "runtime/program/realtime.hpp"
 
 #include <sched.h>
 #include <sys/mman.h>

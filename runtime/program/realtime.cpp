@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched_setscheduler, mlockall, sched_setaffinity.
-#include "runtime/realtime.hpp"
+#include "runtime/program/realtime.hpp"
 
 #include <linux/capability.h>
 #include <sched.h>
