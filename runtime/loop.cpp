@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timerfd (absolute, CLOCK_MONOTONIC) under asio, two queues above it.
+// One timerfd (absolute, CLOCK_MONOTONIC) under asio, two heaps above it.
 #include "runtime/loop.hpp"
 
 #include <sys/timerfd.h>
@@ -71,14 +71,17 @@ Instant AsioLoop::now() const { return source_ == LoopClock::tai ? tai_now() : m
 
 Duration AsioLoop::wall_offset() const { return utc_now().time_since_epoch() - now().time_since_epoch(); }
 
+bool AsioLoop::later(const Entry& a, const Entry& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
+
 void AsioLoop::call_at(Instant at, Precision precision, std::function<void()> task) {
   // What is due already counts as due now: it runs after everything that is due earlier, and not in the batch under way.
   const Instant present = now();
   if (precision == Precision::relaxed && at > present) {
     at = relaxed(at);
   }
-  TimerQueue& queue = precision == Precision::exact ? exact_ : ordinary_;
-  queue.push({std::max(at, present), arrivals_++, std::move(task)});
+  Heap& heap = precision == Precision::exact ? exact_ : ordinary_;
+  heap.push_back({std::max(at, present), arrivals_++, std::move(task)});
+  std::push_heap(heap.begin(), heap.end(), later);
   if (!running_due_ && next_wake() < armed_) {
     arm_soon();
   }
@@ -101,17 +104,19 @@ void AsioLoop::stop() { context_.stop(); }
 
 // --- due tasks -----------------------------------------------------------------------------------------------------------
 
-TimerQueue* AsioLoop::earliest() {
+AsioLoop::Heap* AsioLoop::earliest() {
   if (ordinary_.empty() || exact_.empty()) {
     return !ordinary_.empty() ? &ordinary_ : !exact_.empty() ? &exact_ : nullptr;
   }
-  return TimerQueue::later(ordinary_.front(), exact_.front()) ? &exact_ : &ordinary_;
+  return later(ordinary_.front(), exact_.front()) ? &exact_ : &ordinary_;
 }
 
-void AsioLoop::run_first_of(TimerQueue& queue) {
-  const TimerQueue::Entry entry = queue.pop();
+void AsioLoop::run_first_of(Heap& heap) {
+  std::pop_heap(heap.begin(), heap.end(), later);
+  const Entry entry = std::move(heap.back());
+  heap.pop_back();
   ++counters_.tasks;
-  if (&queue == &exact_) {
+  if (&heap == &exact_) {
     ++counters_.exact_tasks;
     counters_.exact_lateness_max = std::max(counters_.exact_lateness_max, now() - entry.at);
   }
@@ -124,12 +129,12 @@ void AsioLoop::run_due() {
   Instant horizon = now();
   ran_at_ = horizon;
   bool spun = false;
-  while (TimerQueue* queue = earliest()) {
+  while (Heap* heap = earliest()) {
     if (context_.stopped()) {
       break;
     }
-    if (queue->front().at <= horizon) {
-      run_first_of(*queue);
+    if (heap->front().at <= horizon) {
+      run_first_of(*heap);
       continue;
     }
     if (spun || exact_.empty() || exact_.front().at - horizon > kSpin) {

@@ -11,29 +11,6 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
-namespace {
-
-/// Reads what firing will read, which may have rested since the last revision: hundreds of agents of a process fire one after
-/// the other, and whoever has to fetch his own from memory keeps all behind him waiting.
-void rehearse(const DeviceUnits& units, const auto& parts) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].changes && units[i].is_laser()) {
-      (void)units[i].driver->check(darkened(parts[i].first().setpoint));
-      (void)units[i].driver->is_dark();
-    }
-  }
-}
-
-/// A unit forgets its programme; the plan that it was of, which is long to take apart, stays in `replaced`.
-void replace_programme(DeviceUnits& units, std::size_t unit, std::vector<std::shared_ptr<const NodePlan>>& replaced) {
-  const std::shared_ptr<const NodePlan>& plan = units[unit].programme.plan;
-  if (plan != nullptr && (replaced.empty() || replaced.back() != plan)) {
-    replaced.push_back(plan);
-  }
-  units.keep_programme(unit, {});
-}
-
-}  // namespace
 
 /// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
 bool AgentCommit::goes_on_as_laid(const DevicePlan& device) const {
@@ -89,9 +66,9 @@ void AgentCommit::read_ahead(StepContext context) {
 
 void AgentCommit::fire(StepContext context) {
   fired_at_ = context.now;
-  report_.lateness = between(fire_.planned, context.now);
+  report_.lateness = between(fire_planned_, context.now);
   writes_before_ = writes_of(units_);
-  fire_.forget();
+  fire_at_.forget();
   choose_parts();
   if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
     grants_.end();
@@ -113,7 +90,7 @@ void AgentCommit::fire(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes) {
       timelines_.stop(i);
-      replace_programme(units_, i, replaced_);
+      units_.keep_programme(i, {});
     }
   }
   if (report_.lateness > options_.late_limit) {
@@ -328,7 +305,6 @@ void AgentCommit::send_applied(StepContext context) {
   applied_answer_ = Applied{{}, report_};
   answers_.applied = applied_answer_;
   envelopes_.send(context, revision_, applied_answer_);
-  replaced_.clear();
 }
 
 bool AgentCommit::advance_moving(StepContext context) {
@@ -349,7 +325,7 @@ bool AgentCommit::advance_once(StepContext context) {
     case RevisionState::preparing:
       if (const auto failed = failed_preparation(units_)) {
         device_trouble(context, *failed);  // known before anybody is dark
-      } else if (is_preparing(units_) || is_being_read(units_, *plan_)) {
+      } else if (is_preparing(units_)) {
         return false;
       } else if (const auto found = surprise(*plan_)) {
         trouble(context, *found);  // likewise
@@ -360,14 +336,9 @@ bool AgentCommit::advance_once(StepContext context) {
       return false;
     case RevisionState::armed:
     case RevisionState::going:
-      if (fire_.at.passed(context.now) && event(RevisionMessage::fire)) {
+      if (fire_at_.passed(context.now) && event(RevisionMessage::fire)) {
         fire(context);
         return true;
-      }
-      if (fire_.rehearsal.passed(context.now)) {
-        fire_.rehearsal.forget();
-        choose_parts();
-        rehearse(units_, parts_);
       }
       return false;
     case RevisionState::dark:

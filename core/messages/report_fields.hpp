@@ -333,7 +333,6 @@ struct RowFields<CommitReport> {
                                              field(&CommitReport::resent, "resent_count", "resent"),
                                              field(&CommitReport::slowest, "slowest"),
                                              field(&CommitReport::slowest_time, "slowest_ns"),
-                                             field(&CommitReport::dark_predicted, "dark_predicted_ns"),
                                              field(&CommitReport::certificate, "certificate")};
 };
 
