@@ -322,7 +322,7 @@ bool Agent::handle_commit(StepContext context, const Envelope& envelope) {
             return commit_.prepare(context, revision, prepare.plan, latched), true;
           },
           [&](const Arm& arm) { return commit_.arm(context, revision, envelope.clock, arm.fire_at), true; },
-          [&](const Go&) { return commit_.go(context, revision), true; },
+          [&](const Go& go) { return commit_.go(context, revision, envelope.clock, go), true; },
           [&](const Proceed& proceed) { return commit_.proceed(context, revision, envelope.clock, proceed), true; },
           [&](const Confirm&) {
             commit_.confirm(context, revision);

@@ -39,6 +39,11 @@ void add_options(CLI::App& app, AgentCommandLine& command_line) {
                  "To the controller: shared, one that carries all of this process's agents, or each, one an agent")
       ->check(CLI::IsMember({"shared", "each"}))
       ->capture_default_str();
+  app.add_flag("--realtime", command_line.realtime,
+               "Its loop at SCHED_FIFO and its memory locked, as far as the system permits it (docs/hosts.md)");
+  app.add_option("--cpu", command_line.cpu, "The processor on which its loop runs and on no other, from 0")
+      ->check(CLI::Range(0U, 4095U))
+      ->type_name("UINT");
   app.add_flag("--faults", command_line.faults,
                "The scenario's device faults happen to simulated devices once a run has begun (lab run)");
   app.add_flag("--restore-journal", command_line.restore_journal,

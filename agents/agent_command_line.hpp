@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -23,6 +24,8 @@ struct AgentCommandLine {
   std::string inspector_dir;           ///< empty: nobody tells of traffic
   std::string training_dir;            ///< empty: training processes are stood in for
   std::string connections = "shared";  ///< or "each"
+  bool realtime = false;               ///< its loop before everything else of the host
+  std::optional<unsigned> cpu{};       ///< on which its loop runs alone
   bool faults = false;                 ///< the scenario's device faults happen
   std::string metrics;                 ///< where Prometheus finds them; empty: nowhere
 

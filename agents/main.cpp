@@ -36,6 +36,7 @@
 #include "runtime/metrics/process_metrics.hpp"
 #include "runtime/process_limits.hpp"
 #include "runtime/program/daemon_pages.hpp"
+#include "runtime/program/realtime.hpp"
 #include "runtime/program/service_notifier.hpp"
 #include "runtime/real_buses.hpp"
 #include "runtime/state/grant_log_file.hpp"
@@ -432,6 +433,18 @@ void follow_light(SimBus& simulated, LightLogFile& log, LocalLight& light) {
   simulated.look_through([&light](PortRef input) { return light.arriving(input); });
 }
 
+/// Until a signal; in real time if it may, which is the last that it asks for: threads that are there share their time.
+void run_agents(const AgentCommandLine& command_line, AsioLoop& loop, const std::vector<Hosted>& hosted) {
+  const RealtimeGrant grant = run_in_real_time({command_line.realtime, command_line.cpu});
+  if (const std::string granted = text_of(grant); !granted.empty()) {
+    log_info("lightloom-agent: its loop runs in real time: " + granted);
+  }
+  for (const std::string& sentence : grant.refused) {
+    log_warning("lightloom-agent: real time: " + sentence);
+  }
+  run_until_signalled(loop, [&hosted] { return status_line(hosted); });
+}
+
 int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
   Metrics metrics;
   const auto served = serve_if_wanted(command_line.metrics, metrics, loop.poster(), "lightloom-agent");
@@ -499,7 +512,7 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
       [&files] { return files.read_start(); },
       [&simulated](DeviceId device, const DeviceFault& fault) { simulated.inject(device, fault); });
   const GrantLogFile grant_log(loop, files.grant_log(command_line.process), agents_of(hosted));
-  run_until_signalled(loop, [&hosted] { return status_line(hosted); });
+  run_agents(command_line, loop, hosted);
   log_info("lightloom-agent: stopped");
   return 0;
 }

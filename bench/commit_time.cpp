@@ -2,6 +2,8 @@
 // A commit beside its physical limit, architecture by architecture: plays scenarios in labs of real processes several times and
 // compares each revision's time and darkness with what the slowest device that it moves promises to need by itself. The
 // machine's own floor, a thread that sleeps until an instant and does nothing else, is measured in the same run.
+#include <pthread.h>
+#include <sched.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +45,7 @@ struct Options {
   std::string source = LOOM_SOURCE_DIR;
   std::string page;
   bool json = false;
+  bool realtime = false;
 };
 
 /// Of one kind of commit in one scenario; milliseconds.
@@ -54,6 +57,7 @@ struct Samples {
   std::map<std::string, std::vector<double>> times;
   std::vector<double> total_ratio;
   std::vector<double> dark_ratio;
+  std::vector<double> prediction_error;  ///< of the dark, percent: above 0, it was longer than predicted
 };
 
 double median(std::vector<double> values) {
@@ -72,9 +76,15 @@ Json spread(const std::vector<double>& values) {
   return {{"min", *least}, {"median", median(values)}, {"max", *most}, {"samples", values.size()}};
 }
 
-/// How late a bare thread wakes from an absolute sleep, ms.
-std::vector<double> sleep_lateness() {
+/// How late a bare thread wakes from an absolute sleep, ms; what `cyclictest -m -p 10` measures. Empty: `fifo` is not
+/// permitted.
+std::vector<double> sleep_lateness(bool fifo) {
   std::vector<double> late;
+  sched_param priority{};
+  priority.sched_priority = 10;
+  if (fifo && pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority) != 0) {
+    return late;
+  }
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
   for (int i = 0; i < 500; ++i) {
@@ -92,6 +102,12 @@ std::vector<double> sleep_lateness() {
   }
   std::sort(late.begin(), late.end());
   return late;
+}
+
+Json lateness(bool fifo) {
+  std::vector<double> late;
+  std::thread([&] { late = sleep_lateness(fifo); }).join();
+  return late.empty() ? Json() : Json{{"p50", late[late.size() / 2]}, {"p99", late[late.size() * 99 / 100]}};
 }
 
 /// What the command writes to its output; nothing: it failed.
@@ -128,7 +144,12 @@ void take(const Json& revision, bool is_first, std::map<std::string, Samples>& k
   samples.times["dark_max"].push_back(dark);
   samples.times["prepare_ack_p50"].push_back(milliseconds(revision.at("prepare_ack"), "p50_ns"));
   samples.times["prepare_ack_p99"].push_back(milliseconds(revision.at("prepare_ack"), "p99_ns"));
+  samples.times["lateness_p50"].push_back(milliseconds(revision.at("lateness"), "p50_ns"));
   samples.times["lateness_p99"].push_back(milliseconds(revision.at("lateness"), "p99_ns"));
+  const double predicted = milliseconds(revision, "dark_predicted_ns");
+  if (!is_first && predicted > 0) {  // of a first commit nothing but its device is known
+    samples.prediction_error.push_back(100 * (dark - predicted) / dark);
+  }
   samples.total_ratio.push_back(samples.times["total"].back() / limit);
   samples.dark_ratio.push_back(dark / limit);
 }
@@ -137,8 +158,8 @@ void take(const Json& revision, bool is_first, std::map<std::string, Samples>& k
 bool play(const Options& options, const std::string& scenario, std::map<std::string, Samples>& kinds) {
   const fs::path state = fs::temp_directory_path() / ("commit_time-" + std::to_string(getpid()));
   const std::string file = options.source + "/configs/scenarios/" + scenario + ".yaml";
-  const auto text =
-      output_of("'" + options.loom + "' --state '" + state.string() + "' --json lab run '" + file + "' --fresh 2>/dev/null");
+  const auto text = output_of("'" + options.loom + "' --state '" + state.string() + "' --json lab run '" + file + "' --fresh" +
+                              (options.realtime ? " --realtime" : "") + " 2>/dev/null");
   fs::remove_all(state);
   const Json report = Json::parse(text.value_or(""), nullptr, false);
   if (report.is_discarded() || !report.contains("jobs")) {
@@ -168,6 +189,7 @@ Json row_of(const std::string& scenario, const std::string& kind, const Samples&
   }
   row["total_ratio"] = spread(samples.total_ratio);
   row["dark_ratio"] = spread(samples.dark_ratio);
+  row["dark_prediction_error_percent"] = spread(samples.prediction_error);
   row["total_target_ms"] = kTotalFactor * limit + kTotalExtraMs;
   row["dark_target_ms"] = kDarkFactor * limit + kDarkExtraMs;
   return row;
@@ -189,26 +211,32 @@ std::string fixed(double value) {
   return text.data();
 }
 
+std::string late_text(const Json& late) {
+  return late.is_null() ? "(not permitted)"
+                        : fixed(1e3 * late.at("p50").get<double>()) + " us late (p50), " +
+                              fixed(1e3 * late.at("p99").get<double>()) + " us (p99)";
+}
+
 std::string markdown(const Json& report) {
   std::ostringstream out;
   out << "| scenario | commits | agents | slowest device alone | total | ratio | target | dark | ratio | target | prepare + "
          "ack "
-         "p99 | wait | darken | move | relight |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+         "p99 | wait | darken | move | relight | fired late p50 | p99 | dark beyond prediction, % |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Json& row : report.at("rows")) {
     out << "| " << row.at("scenario").get<std::string>() << " | " << row.at("commits").get<std::string>() << ", "
         << row.at("total_ms").at("samples") << " | " << row.at("agents") << " | " << fixed(row.at("limit_ms").at("median"))
         << " | " << cell(row.at("total_ms")) << " | " << fixed(row.at("total_ratio").at("median")) << "x | "
         << fixed(row.at("total_target_ms")) << " | " << cell(row.at("dark_max_ms")) << " | "
         << fixed(row.at("dark_ratio").at("median")) << "x | " << fixed(row.at("dark_target_ms"));
-    for (const char* name : {"prepare_ack_p99_ms", "wait_ms", "darken_ms", "move_ms", "relight_ms"}) {
+    for (const char* name : {"prepare_ack_p99_ms", "wait_ms", "darken_ms", "move_ms", "relight_ms", "lateness_p50_ms",
+                             "lateness_p99_ms", "dark_prediction_error_percent"}) {
       out << " | " << cell(row.at(name));
     }
     out << " |\n";
   }
-  const Json& late = report.at("sleep_late_ms");
   out << "\nmilliseconds, median (least-most); a bare thread that sleeps until an instant woke "
-      << fixed(1e3 * late.at("p50").get<double>()) << " us late (p50), " << fixed(1e3 * late.at("p99").get<double>())
-      << " us (p99)\n";
+      << late_text(report.at("sleep_late_ms")) << ", at SCHED_FIFO " << late_text(report.at("fifo_sleep_late_ms")) << "\n";
   return out.str();
 }
 
@@ -219,8 +247,8 @@ int run(const Options& options) {
   report["kernel"] = std::string(machine.release);
   report["cores"] = std::thread::hardware_concurrency();
   report["runs"] = options.runs;
-  const std::vector<double> late = sleep_lateness();
-  report["sleep_late_ms"] = {{"p50", late[late.size() / 2]}, {"p99", late[late.size() * 99 / 100]}};
+  report["sleep_late_ms"] = lateness(false);
+  report["fifo_sleep_late_ms"] = lateness(true);
   report["rows"] = Json::array();
   for (const std::string& scenario : options.scenarios) {
     std::map<std::string, Samples> kinds;
@@ -250,6 +278,7 @@ int main(int argc, char** argv) {
   app.add_option("--scenario", options.scenarios, "Names in configs/scenarios; may be repeated");
   app.add_option("--loom", options.loom, "The operator's program; else the one of this build");
   app.add_option("--page", options.page, "Also write the table into this page, between its marks");
+  app.add_flag("--realtime", options.realtime, "Labs with --realtime");
   app.add_flag("--json", options.json, "All figures as one JSON object");
   CLI11_PARSE(app, argc, argv);
   if (options.scenarios.empty()) {

@@ -173,7 +173,9 @@ struct Arm {
   bool operator==(const Arm&) const = default;
 };
 
+/// Everybody is armed, and that is durable. `fire_at`: sooner than T, if it can be heard sooner; not before it is heard.
 struct Go {
+  Instant fire_at = kNever;  ///< on the envelope's clock; kNever: at T
   bool operator==(const Go&) const = default;
 };
 

@@ -245,7 +245,16 @@ static loom::Prepare from_wire(Check& check, const Prepare& in) {
 static void set_body(const loom::Arm& in, Envelope& out) { out.mutable_arm()->set_fire_at_ns(ns_of(in.fire_at)); }
 static loom::Arm from_wire(Check& check, const Arm& in) { return {check.instant("fire_at_ns", in.fire_at_ns())}; }
 
-static void set_body(const loom::Go&, Envelope& out) { out.mutable_go(); }
+static void set_body(const loom::Go& in, Envelope& out) {
+  Go& go = *out.mutable_go();
+  if (in.fire_at != kNever) {
+    go.set_fire_at_ns(ns_of(in.fire_at));
+  }
+}
+static loom::Go from_wire(Check& check, const Go& in) {
+  return {in.has_fire_at_ns() ? check.instant("fire_at_ns", in.fire_at_ns()) : kNever};
+}
+
 static void set_body(const loom::Confirm&, Envelope& out) { out.mutable_confirm(); }
 static void set_body(const loom::Abandon&, Envelope& out) { out.mutable_abandon(); }
 
@@ -473,7 +482,7 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
     case Envelope::kArm:
       return named(check, "arm", in.arm());
     case Envelope::kGo:
-      return loom::Go{};
+      return named(check, "go", in.go());
     case Envelope::kProceed:
       return named(check, "proceed", in.proceed());
     case Envelope::kConfirm:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timerfd (absolute, CLOCK_MONOTONIC) under asio, two heaps above it.
+// One timerfd (absolute, CLOCK_MONOTONIC) under asio, two queues above it.
 #include "runtime/loop.hpp"
 
 #include <sys/timerfd.h>
@@ -71,17 +71,14 @@ Instant AsioLoop::now() const { return source_ == LoopClock::tai ? tai_now() : m
 
 Duration AsioLoop::wall_offset() const { return utc_now().time_since_epoch() - now().time_since_epoch(); }
 
-bool AsioLoop::later(const Entry& a, const Entry& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
-
 void AsioLoop::call_at(Instant at, Precision precision, std::function<void()> task) {
   // What is due already counts as due now: it runs after everything that is due earlier, and not in the batch under way.
   const Instant present = now();
   if (precision == Precision::relaxed && at > present) {
     at = relaxed(at);
   }
-  Heap& heap = precision == Precision::exact ? exact_ : ordinary_;
-  heap.push_back({std::max(at, present), arrivals_++, std::move(task)});
-  std::push_heap(heap.begin(), heap.end(), later);
+  TimerQueue& queue = precision == Precision::exact ? exact_ : ordinary_;
+  queue.push({std::max(at, present), arrivals_++, std::move(task)});
   if (!running_due_ && next_wake() < armed_) {
     arm_soon();
   }
@@ -104,19 +101,17 @@ void AsioLoop::stop() { context_.stop(); }
 
 // --- due tasks -----------------------------------------------------------------------------------------------------------
 
-AsioLoop::Heap* AsioLoop::earliest() {
+TimerQueue* AsioLoop::earliest() {
   if (ordinary_.empty() || exact_.empty()) {
     return !ordinary_.empty() ? &ordinary_ : !exact_.empty() ? &exact_ : nullptr;
   }
-  return later(ordinary_.front(), exact_.front()) ? &exact_ : &ordinary_;
+  return TimerQueue::later(ordinary_.front(), exact_.front()) ? &exact_ : &ordinary_;
 }
 
-void AsioLoop::run_first_of(Heap& heap) {
-  std::pop_heap(heap.begin(), heap.end(), later);
-  const Entry entry = std::move(heap.back());
-  heap.pop_back();
+void AsioLoop::run_first_of(TimerQueue& queue) {
+  const TimerQueue::Entry entry = queue.pop();
   ++counters_.tasks;
-  if (&heap == &exact_) {
+  if (&queue == &exact_) {
     ++counters_.exact_tasks;
     counters_.exact_lateness_max = std::max(counters_.exact_lateness_max, now() - entry.at);
   }
@@ -129,12 +124,12 @@ void AsioLoop::run_due() {
   Instant horizon = now();
   ran_at_ = horizon;
   bool spun = false;
-  while (Heap* heap = earliest()) {
+  while (TimerQueue* queue = earliest()) {
     if (context_.stopped()) {
       break;
     }
-    if (heap->front().at <= horizon) {
-      run_first_of(*heap);
+    if (queue->front().at <= horizon) {
+      run_first_of(*queue);
       continue;
     }
     if (spun || exact_.empty() || exact_.front().at - horizon > kSpin) {

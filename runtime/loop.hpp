@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "core/result.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/post.hpp"
 #include "runtime/seams.hpp"
+#include "runtime/timer_queue.hpp"
 
 namespace loom {
 
@@ -57,18 +57,10 @@ class AsioLoop : public TimeSeam {
   const LoopCounters& counters() const { return counters_; }
 
  private:
-  struct Entry {
-    Instant at;
-    std::uint64_t number = 0;  ///< order of arrival
-    std::function<void()> task;
-  };
-  using Heap = std::vector<Entry>;
-
   AsioLoop(LoopClock source, ClockId clock, int timer_descriptor);
-  static bool later(const Entry& a, const Entry& b);
-  Heap* earliest();
+  TimerQueue* earliest();
   void run_due();
-  void run_first_of(Heap& heap);
+  void run_first_of(TimerQueue& queue);
   Instant next_wake() const;
   void arm();
   void arm_soon();
@@ -81,8 +73,8 @@ class AsioLoop : public TimeSeam {
   asio::posix::stream_descriptor timer_;
   asio::signal_set signals_;
   std::function<void(int)> wind_down_;
-  Heap ordinary_;
-  Heap exact_;
+  TimerQueue ordinary_;
+  TimerQueue exact_;
   std::uint64_t arrivals_ = 0;
   Instant armed_ = kNever;
   Instant ran_at_ = Instant::min();  ///< the last batch of tasks began

@@ -125,8 +125,8 @@ std::optional<Error> AgentCommit::refusal_to_arm(StepContext context, ClockId cl
 void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Instant fire_at) {
   const bool armed = revision == revision_ && state_ == RevisionState::armed;
   const bool prepared = revision == revision_ && state_ == RevisionState::prepared;
-  if (armed && clock == envelopes_.clock && fire_at <= fire_planned_) {  // T only rises: an earlier one is an old duplicate
-    return fire_at == fire_planned_ ? answer_again(context, RevisionMessage::arm) : void(++early_);
+  if (armed && clock == envelopes_.clock && fire_at <= armed_for_) {  // T only rises: an earlier one is an old duplicate
+    return fire_at == armed_for_ ? answer_again(context, RevisionMessage::arm) : void(++early_);
   }
   if (armed || prepared) {
     if (const auto refusal = refusal_to_arm(context, clock, fire_at)) {
@@ -136,8 +136,8 @@ void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Ins
   if (!receive(context, revision, RevisionMessage::arm)) {
     return;
   }
-  fire_planned_ = fire_at;
-  fire_at_.set(context, fire_at);
+  armed_for_ = fire_at;
+  fire_.set(context, fire_at);
   report_.slack = between(context.now, fire_at);
   choose_parts();
   claim_idle_parts();
@@ -148,9 +148,14 @@ void AgentCommit::arm(StepContext context, Revision revision, ClockId clock, Ins
   envelopes_.send(context, revision, *answers_.armed);
 }
 
-void AgentCommit::go(StepContext context, Revision revision) {
-  if (receive(context, revision, RevisionMessage::go)) {
-    went_ = true;
+void AgentCommit::go(StepContext context, Revision revision, ClockId clock, const Go& go) {
+  if (!receive(context, revision, RevisionMessage::go)) {
+    return;
+  }
+  went_ = true;
+  const bool is_sooner = state_ == RevisionState::going && clock == envelopes_.clock && go.fire_at < fire_.planned;
+  if (is_sooner) {
+    fire_.set(context, std::max(go.fire_at, context.now));
   }
 }
 
@@ -273,7 +278,7 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
     return;
   }
   error_ = error;
-  fire_at_.forget();
+  fire_.forget();
   relight_at_.forget();
   edge_lighting_.forget();
   release_all(units_, Activity::commit);
@@ -293,7 +298,8 @@ void AgentCommit::trouble(StepContext context, const Error& error) {
 
 void AgentCommit::forget(bool keep_answers) {
   state_ = RevisionState::idle;
-  fire_at_.forget();
+  fire_.forget();
+  replaced_.clear();
   relight_at_.forget();
   edge_lighting_.forget();
   release_all(units_, Activity::commit);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agents/commit/edge_lighting.hpp"
+#include "agents/commit/firing.hpp"
 #include "agents/commit/pass_barrier.hpp"
 #include "agents/commit/plan_check.hpp"
 #include "agents/commit/revision.hpp"
@@ -33,7 +34,8 @@ class AgentCommit {
   // Words of the controller, already fenced by term. `latch`: why nothing may be lit now.
   void prepare(StepContext context, Revision revision, const NodePlan& plan, const std::optional<Error>& latch);
   void arm(StepContext context, Revision revision, ClockId clock, Instant fire_at);
-  void go(StepContext context, Revision revision);
+  /// An instant of another clock than this agent's is none: then it fires at T, which was on its own.
+  void go(StepContext context, Revision revision, ClockId clock, const Go& go);
   void proceed(StepContext context, Revision revision, ClockId clock, const Proceed& proceed);
   void abandon(StepContext context, Revision revision);
   /// Also from Beat and Welcome, which repeat it.
@@ -125,16 +127,17 @@ class AgentCommit {
   Revision confirmed_;
   Applied applied_answer_;
   std::shared_ptr<const NodePlan> plan_;
-  std::vector<Part> parts_;  ///< by lane
+  std::vector<Part> parts_;                                ///< by lane
+  std::vector<std::shared_ptr<const NodePlan>> replaced_;  ///< by this revision; let go when nobody is dark any more
   Answers answers_;
   std::optional<Error> error_;  ///< why the revision failed
 
-  Deadline fire_at_{kFireTimer, Precision::exact};
+  Firing fire_;
   Deadline relight_at_{kRelightTimer, Precision::exact};
   EdgeLighting edge_lighting_{envelopes_, units_};
   Instant read_since_{};  ///< what was read of devices from then on counts when they move
   Instant fired_at_{};
-  Instant fire_planned_{};
+  Instant armed_for_{};     ///< T
   bool went_ = false;       ///< Go was heard
   bool may_steer_ = false;  ///< Proceed{move} was heard: everybody's light that meets what moves is proven dark
   bool light_given_ = false;

@@ -11,6 +11,29 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
+namespace {
+
+/// Reads what firing will read, which may have rested since the last revision: hundreds of agents of a process fire one after
+/// the other, and whoever has to fetch his own from memory keeps all behind him waiting.
+void rehearse(const DeviceUnits& units, const auto& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].changes && units[i].is_laser()) {
+      (void)units[i].driver->check(darkened(parts[i].first().setpoint));
+      (void)units[i].driver->is_dark();
+    }
+  }
+}
+
+/// A unit forgets its programme; the plan that it was of, which is long to take apart, stays in `replaced`.
+void replace_programme(DeviceUnits& units, std::size_t unit, std::vector<std::shared_ptr<const NodePlan>>& replaced) {
+  const std::shared_ptr<const NodePlan>& plan = units[unit].programme.plan;
+  if (plan != nullptr && (replaced.empty() || replaced.back() != plan)) {
+    replaced.push_back(plan);
+  }
+  units.keep_programme(unit, {});
+}
+
+}  // namespace
 
 /// A laser whose light stays as it was laid retunes and darkens by itself all the time: that is no reason to touch it.
 bool AgentCommit::goes_on_as_laid(const DevicePlan& device) const {
@@ -66,9 +89,9 @@ void AgentCommit::read_ahead(StepContext context) {
 
 void AgentCommit::fire(StepContext context) {
   fired_at_ = context.now;
-  report_.lateness = between(fire_planned_, context.now);
+  report_.lateness = between(fire_.planned, context.now);
   writes_before_ = writes_of(units_);
-  fire_at_.forget();
+  fire_.forget();
   choose_parts();
   if (grants_.is_on() && (!plan_->grants || *grants_.map() != *plan_->grants)) {
     grants_.end();
@@ -90,7 +113,7 @@ void AgentCommit::fire(StepContext context) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].changes) {
       timelines_.stop(i);
-      units_.keep_programme(i, {});
+      replace_programme(units_, i, replaced_);
     }
   }
   if (report_.lateness > options_.late_limit) {
@@ -305,6 +328,7 @@ void AgentCommit::send_applied(StepContext context) {
   applied_answer_ = Applied{{}, report_};
   answers_.applied = applied_answer_;
   envelopes_.send(context, revision_, applied_answer_);
+  replaced_.clear();
 }
 
 bool AgentCommit::advance_moving(StepContext context) {
@@ -325,7 +349,7 @@ bool AgentCommit::advance_once(StepContext context) {
     case RevisionState::preparing:
       if (const auto failed = failed_preparation(units_)) {
         device_trouble(context, *failed);  // known before anybody is dark
-      } else if (is_preparing(units_)) {
+      } else if (is_preparing(units_) || is_being_read(units_, *plan_)) {
         return false;
       } else if (const auto found = surprise(*plan_)) {
         trouble(context, *found);  // likewise
@@ -336,9 +360,14 @@ bool AgentCommit::advance_once(StepContext context) {
       return false;
     case RevisionState::armed:
     case RevisionState::going:
-      if (fire_at_.passed(context.now) && event(RevisionMessage::fire)) {
+      if (fire_.at.passed(context.now) && event(RevisionMessage::fire)) {
         fire(context);
         return true;
+      }
+      if (fire_.rehearsal.passed(context.now)) {
+        fire_.rehearsal.forget();
+        choose_parts();
+        rehearse(units_, parts_);
       }
       return false;
     case RevisionState::dark:

@@ -33,12 +33,15 @@ inline constexpr TimerId kPassStartTimer{12};   ///< streams of an iteration are
 inline constexpr TimerId kEdgeProofTimer{13};   ///< whether an edge came is asked
 inline constexpr TimerId kLockTimer{14};        ///< rings are brought back to their light
 inline constexpr TimerId kLightTimer{15};       ///< monitors are read after a commit
+inline constexpr TimerId kRehearsalTimer{16};   ///< what firing needs is looked at before T
 /// Two timers a device: its driver's wake, and the next edge of its timeline.
-constexpr TimerId wake_timer(std::size_t unit) { return {16 + 2 * unit}; }
-constexpr TimerId edge_timer(std::size_t unit) { return {17 + 2 * unit}; }
+inline constexpr std::uint64_t kUnitTimers = 32;
+constexpr TimerId wake_timer(std::size_t unit) { return {kUnitTimers + 2 * unit}; }
+constexpr TimerId edge_timer(std::size_t unit) { return {kUnitTimers + 1 + 2 * unit}; }
 /// Nothing: it is no wake_timer.
 constexpr std::optional<std::size_t> unit_of_wake(TimerId timer) {
-  return timer.value >= 16 && timer.value % 2 == 0 ? std::optional<std::size_t>((timer.value - 16) / 2) : std::nullopt;
+  return timer.value >= kUnitTimers && timer.value % 2 == 0 ? std::optional<std::size_t>((timer.value - kUnitTimers) / 2)
+                                                            : std::nullopt;
 }
 
 /// Real-time safe.

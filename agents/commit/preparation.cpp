@@ -2,6 +2,8 @@
 // Loops over the units.
 #include "agents/commit/preparation.hpp"
 
+#include <algorithm>
+
 namespace loom {
 
 void prepare_devices(StepContext context, DeviceUnits& units, const NodePlan& plan) {
@@ -28,6 +30,13 @@ bool is_preparing(const DeviceUnits& units) {
     }
   }
   return false;
+}
+
+bool is_being_read(const DeviceUnits& units, const NodePlan& plan) {
+  return std::ranges::any_of(plan.devices, [&](const DevicePlan& device) {
+    const DeviceUnit& unit = units[*units.index_of(device.device)];
+    return device.touched && !device.left_alone && unit.polling && !unit.is_laser();
+  });
 }
 
 std::optional<std::size_t> failed_preparation(const DeviceUnits& units) {

@@ -14,6 +14,8 @@ void prepare_devices(StepContext context, DeviceUnits& units, const NodePlan& pl
 void withdraw_prepared(StepContext context, DeviceUnits& units);
 
 bool is_preparing(const DeviceUnits& units);
+/// What moves for the plan, lasers aside, is being read.
+bool is_being_read(const DeviceUnits& units, const NodePlan& plan);
 /// One that could not be made to.
 std::optional<std::size_t> failed_preparation(const DeviceUnits& units);
 

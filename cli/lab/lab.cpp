@@ -101,6 +101,7 @@ Result<LabRecord> load_lab_record(const Globals& globals, const LabCommand& orde
   lab.emulates = !order.no_emulators;
   lab.metrics = order.metrics;
   lab.connections = order.connections;
+  lab.realtime = order.realtime;
   return lab;
 }
 
@@ -248,6 +249,7 @@ static void add_daemons(CLI::App& verb, LabCommand& order) {
                   "Of agents to the controller: shared, one a process, or each, one an agent")
       ->check(CLI::IsMember({"shared", "each"}))
       ->capture_default_str();
+  verb.add_flag("--realtime", order.realtime, "Agents' loops at SCHED_FIFO, their memory locked, where the system permits it");
 }
 
 void add_lab(CLI::App& app, CommandLine& line) {

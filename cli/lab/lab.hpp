@@ -23,6 +23,7 @@ struct LabCommand {
   std::string training_dir{};          ///< handed to the agents; empty: stand-ins pace iterations
   bool metrics = false;                ///< its daemons serve metrics, each on a port of its own
   std::string connections = "shared";  ///< lightloom-agent --connections
+  bool realtime = false;               ///< lightloom-agent --realtime
   bool runs_jobs = false;              ///< what the scenario does while it runs must be possible in a lab
   bool replace = false;                ///< a lab that runs in the folder is stopped
   bool fresh = false;                  ///< journals of an earlier lab are forgotten

@@ -145,6 +145,7 @@ LabManifest read_manifest(Reader& reader) {
   manifest.emulates = !reader.has("emulates") || reader.flag("emulates");
   manifest.metrics = reader.has("metrics") && reader.flag("metrics");
   manifest.connections = reader.has("connections") ? reader.text("connections") : "shared";
+  manifest.realtime = reader.has("realtime") && reader.flag("realtime");
   manifest.address = reader.text("address");
   for (const Json& file : reader.list("files", kFilesMost)) {
     std::string name = file.is_string() ? file.get<std::string>() : file.dump();
@@ -204,6 +205,7 @@ std::string to_text(const LabManifest& manifest) {
   object["emulates"] = manifest.emulates;
   object["metrics"] = manifest.metrics;
   object["connections"] = manifest.connections;
+  object["realtime"] = manifest.realtime;
   object["address"] = manifest.address;
   object["files"] = manifest.files;
   Json& processes = object["processes"] = Json::array();

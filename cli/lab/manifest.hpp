@@ -47,6 +47,7 @@ struct LabManifest {
   bool emulates = true;                ///< what is_emulated() says are emulators of the lab
   bool metrics = false;                ///< its daemons serve metrics
   std::string connections = "shared";  ///< lightloom-agent --connections
+  bool realtime = false;               ///< lightloom-agent --realtime
   std::string address;                 ///< that the controller was last bound to; empty: never was
   std::vector<std::string> files;      ///< bare names of regular files that a lab made, sorted
   std::vector<LabProcess> processes;   ///< in the order of their start

@@ -65,6 +65,7 @@ Result<LabRecord> session_of(const Globals& globals) {
   lab.emulates = manifest.emulates;
   lab.metrics = manifest.metrics;
   lab.connections = manifest.connections;
+  lab.realtime = manifest.realtime;
   const LabManifest now = manifest_of(lab);
   if (now.fabric_digest != manifest.fabric_digest || now.agent_processes != manifest.agent_processes) {
     return fail(ErrorCode::refused,

@@ -44,6 +44,7 @@ struct LabRecord {
   std::string training_dir{};              ///< see LabCommand
   bool metrics = false;                    ///< its daemons serve metrics on ports of their own
   std::string connections = "shared";      ///< lightloom-agent --connections
+  bool realtime = false;                   ///< lightloom-agent --realtime
   bool emulates = true;                    ///< what is_emulated() says is
   Lifetime lifetime = Lifetime::outlasts;  ///< of its processes
   std::function<bool()> is_interrupted = [] { return false; };

@@ -304,6 +304,7 @@ LabManifest manifest_of(const LabRecord& lab) {
   manifest.emulates = lab.emulates;
   manifest.metrics = lab.metrics;
   manifest.connections = lab.connections;
+  manifest.realtime = lab.realtime;
   manifest.files = files_of(lab);
   if (const auto processes = processes_of(lab)) {
     for (const std::string& name : *processes) {
@@ -394,6 +395,9 @@ Result<void> start_agent_process(LabRecord& lab, std::uint32_t process) {
     order.command.insert(order.command.end(), {"--training-dir", lab.training_dir});
   }
   order.command.insert(order.command.end(), {"--connections", lab.connections});
+  if (lab.realtime) {
+    order.command.emplace_back("--realtime");
+  }
   serve_metrics(lab, order);
   std::remove(lab.files.agents_metrics(process).c_str());
   auto pid = start(lab, order);

@@ -32,6 +32,15 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 bool has_light(const CommitReport& row) { return row.certificate.light.circuits > 0; }
 
+/// "149.6 ms of 145.0 ms predicted": what the circuit that was dark longest was, and what was expected before.
+std::string dark_text(const CommitReport& row) {
+  if (row.touched == 0) {
+    return "-";
+  }
+  const std::string predicted = text_of(row.dark_predicted) + " predicted";
+  return row.dark.count == 0 ? predicted : text_of(row.dark.max) + ", " + predicted;
+}
+
 constexpr Column<CommitReport> kColumns[] = {
     {"revision", kCell<&CommitReport::revision>},
     {"started", kCell<&CommitReport::started_wall>},
@@ -47,6 +56,7 @@ constexpr Column<CommitReport> kColumns[] = {
     {"relight", kCell<&CommitReport::relight>},
     {"total", kCell<&CommitReport::total>},
     {"slowest device needs", [](const CommitReport& row) { return row.slowest.empty() ? "-" : text_of(row.slowest_time); }},
+    {"dark", [](const CommitReport& row) { return dark_text(row); }},
     {"resent", kCell<&CommitReport::resent>},
     {"isolation", [](const CommitReport& row) { return isolation_word(row.certificate); }},
     {"link margin",

@@ -40,7 +40,6 @@ class PortTable {
 
   /// Elements.
   std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
-  bool empty() const { return size() == 0; }
 
  private:
   std::vector<std::uint32_t> first_;  ///< [element]: where its ports begin; one more, where the last one's end

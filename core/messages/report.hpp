@@ -94,6 +94,9 @@ struct CommitReport {
   std::string ordered_by{};  ///< principal whose request led to it; empty: the controller itself
   std::string slowest{};     ///< the device that promises to need longest for what it is told; empty: none needs any time
   Duration slowest_time{};   ///< that time: no controller brings light back sooner
+  /// How long it was expected, before it began, to leave each circuit dark that it touches: that time and what commits of as
+  /// many agents took beside it; of the first, that time alone. 0: it touches none.
+  Duration dark_predicted{};
   bool operator==(const CommitReport&) const = default;
 };
 

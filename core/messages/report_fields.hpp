@@ -333,6 +333,7 @@ struct RowFields<CommitReport> {
                                              field(&CommitReport::resent, "resent_count", "resent"),
                                              field(&CommitReport::slowest, "slowest"),
                                              field(&CommitReport::slowest_time, "slowest_ns"),
+                                             field(&CommitReport::dark_predicted, "dark_predicted_ns"),
                                              field(&CommitReport::certificate, "certificate")};
 };
 

@@ -76,12 +76,12 @@ std::string stages(const std::vector<CommitReport>& commits) {
 
 std::string precision(const std::vector<CommitReport>& commits) {
   Table table({"revision", "prepare+ack p50", "p99", "slack min", "p50", "lateness p50", "p99", "fire skew", "dark p50", "max",
-               "resent"});
+               "predicted", "resent"});
   for (const CommitReport& row : commits) {
     table.add({std::to_string(row.revision.value), text_of(row.prepare_ack.p50), text_of(row.prepare_ack.p99),
                text_of(row.slack.min), text_of(row.slack.p50), text_of(row.lateness.p50), text_of(row.lateness.p99),
                text_of(row.lateness.max - row.lateness.min), text_of(row.dark.p50), text_of(row.dark.max),
-               std::to_string(row.resent)});
+               row.dark_predicted > Duration{} ? text_of(row.dark_predicted) : "-", std::to_string(row.resent)});
   }
   return table.text();
 }

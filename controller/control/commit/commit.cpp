@@ -47,6 +47,11 @@ Answer answer_of(const Body& body) {
   return {};
 }
 
+/// When Go is said again to whom is not dark: nobody is before T, and one that was lost only lengthens the dark.
+Instant next_after_firing(Instant now, Instant fire_at, const ControllerTimings& timings) {
+  return std::max(now, fire_at) + timings.retry_interval;
+}
+
 template <class Participants>  // const or not
 auto find(Participants& participants, NodeId node) -> decltype(participants.data()) {
   const auto it = std::lower_bound(participants.begin(), participants.end(), node,
@@ -54,16 +59,13 @@ auto find(Participants& participants, NodeId node) -> decltype(participants.data
   return it != participants.end() && it->node == node ? &*it : nullptr;
 }
 
-std::string silent_agents(const std::vector<Participant>& participants, const StageRow& row) {
+std::string first_of(const std::vector<NodeId>& nodes) {
+  constexpr std::size_t kNamed = 5;
   std::string names;
-  std::uint32_t count = 0;
-  for (const Participant& participant : participants) {
-    if (participant.progress < row.reached && ++count <= 5) {
-      names += (names.empty() ? "node " : ", ") + std::to_string(participant.node.value);
-    }
+  for (std::size_t i = 0; i < std::min(nodes.size(), kNamed); ++i) {
+    names += (names.empty() ? "node " : ", ") + std::to_string(nodes[i].value);
   }
-  return format_text("{} of {} agents did not answer while {} ({}{})", count, participants.size(), to_string(row.stage), names,
-                     count > 5 ? ", ..." : "");
+  return nodes.size() > kNamed ? names + ", ..." : names;
 }
 
 CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
@@ -80,6 +82,7 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
   report.certificate = std::move(origin.certificate);
   report.slowest = std::move(origin.slowest);
   report.slowest_time = origin.slowest_time;
+  report.dark_predicted = origin.dark_predicted;
   report.started = now;
   report.started_wall = origin.started_wall;
   return report;
@@ -159,9 +162,11 @@ void FabricCommit::set_deadline(Instant now) {
       armed_sent_ = true;
       break;
     case CommitState::darkening:
+      // T had to leave room for repeats of the arming; now that everybody is armed, one word brings it forward.
+      fire_at_ = std::min(fire_at_, now + std::max(lead_, pace_.everybody_hears(participants_.size())));
       deadline_ = std::max(now, fire_at_) + timings_.stage_deadline;
       next_tick_ =
-          std::max(now, fire_at_) + timings_.retry_interval;  // nobody is dark before T; a lost Go only lengthens the dark
+          pace_.hear_tries(participants_.size()) > 1 ? now + pace_.hearing() : next_after_firing(now, fire_at_, timings_);
       break;
     case CommitState::relighting:
       // Light that stands needs no common start, unless edges give it one. Lasers are tuned for their first timeslot before:
@@ -214,7 +219,7 @@ void FabricCommit::request(const Participant& participant, const EnvelopeHeader&
     case CommitState::arming:
       return send(Arm{fire_at_});
     case CommitState::darkening:
-      return send(Go{});
+      return send(Go{fire_at_});
     case CommitState::moving:
       return send(Proceed{CommitPhase::move, stage_began_});
     case CommitState::relighting:
@@ -249,6 +254,9 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
   }
   if (const auto* prepared = std::get_if<Prepared>(&body)) {
     participant->lead = prepared->lead;
+  }
+  if (const auto* darkened = std::get_if<Darkened>(&body)) {
+    pace_.keep_lateness(std::min(darkened->lateness, std::max(Duration{}, now - fire_at_)));  // whoever answers has fired
   }
   measures_.keep(body, now - participant->sent_at);
   if (!participant->repeated) {
@@ -289,12 +297,17 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
   }
   const auto waited_for = [&](const Participant& participant) { return participant.progress < row->reached; };
   if (now >= deadline_) {
-    const auto first = std::find_if(participants_.begin(), participants_.end(), waited_for);
     CommitFailure failure;
     failure.kind = stage_ == CommitState::arming ? CommitFailureKind::late : CommitFailureKind::fault;  // T came first
-    failure.node = first->node;
-    failure.why = format_text("{} within {} ms", silent_agents(participants_, *row),
-                              (deadline_ - stage_began_) / std::chrono::milliseconds{1});
+    for (const Participant& participant : participants_) {
+      if (waited_for(participant)) {
+        failure.nodes.push_back(participant.node);
+      }
+    }
+    failure.node = failure.nodes.front();
+    failure.why =
+        format_text("{} of {} agents did not answer while {} ({}) within {} ms", failure.nodes.size(), participants_.size(),
+                    to_string(stage_), first_of(failure.nodes), (deadline_ - stage_began_) / std::chrono::milliseconds{1});
     return fail_with(std::move(failure));
   }
   for (Participant& participant : participants_) {
@@ -303,6 +316,10 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
       participant.repeated = true;
       measures_.count_resent();
     }
+  }
+  if (stage_ == CommitState::darkening && now < fire_at_) {  // nobody says that he has heard Go before he is dark
+    next_tick_ = now + pace_.hearing() < fire_at_ ? now + pace_.hearing() : next_after_firing(now, fire_at_, timings_);
+    return;
   }
   // Ahead of an instant that everybody must know, as often as answers take: T leaves room for so many.
   if (stage_ == CommitState::relighting && now >= lit_at_) {

@@ -53,6 +53,7 @@ struct CommitFailure {
   CommitFailureKind kind = CommitFailureKind::fault;
   NodeId node{~0U};                  ///< beyond the fabric: no agent's
   std::optional<DeviceId> device{};  ///< that a failed driver of a participant named; none: it failed for another reason
+  std::vector<NodeId> nodes{};       ///< all at which it failed, ascending; empty: `node` alone, if that is one
 };
 
 /// Where a commit comes from, for its report.
@@ -64,6 +65,7 @@ struct CommitOrigin {
   CertificateReport certificate{};
   std::string slowest{};    ///< CommitReport::slowest
   Duration slowest_time{};  ///< and its time
+  Duration dark_predicted{};
 };
 
 class FabricCommit {

@@ -27,9 +27,10 @@ void CommitMeasures::end_stage(CommitState stage, Instant began, Instant now, In
       break;
     case CommitState::arming:
       report_.arm = spent;
-      report_.wait = report_.agents == 0 ? Duration{0} : std::max(Duration{0}, fire_at - now);  // nobody is to act at T
+      armed_at_ = now;
       break;
     case CommitState::darkening:
+      report_.wait = report_.agents == 0 ? Duration{0} : std::max(Duration{0}, fire_at - armed_at_);  // nobody is to act at T
       report_.darken = std::max(Duration{0}, now - fire_at);
       break;
     case CommitState::moving:

@@ -28,6 +28,7 @@ class CommitMeasures {
   std::vector<Duration> arm_acks_;
   std::vector<Duration> slacks_;
   std::vector<Duration> latenesses_;
+  Instant armed_at_{};
   std::vector<Duration> dark_;  ///< of agents that went dark
 };
 

@@ -21,14 +21,28 @@ void CommitPace::end_prepare(std::size_t asked, std::size_t repeated, Duration s
 
 void CommitPace::end_arming(std::size_t asked, std::size_t repeated) {
   options_.answers.count(asked, repeated);
+  loses_ = repeated > 0;
+  heard_ = answer_;
   if (repeated < asked) {
     options_.answers.add(asked, slowest_);
+    heard_ = std::max(kAnswerFloor, slowest_);
   }
+}
+
+void CommitPace::keep_lateness(Duration lateness) { lateness_ = std::max(lateness_.value_or(Duration{}), lateness); }
+
+std::uint32_t CommitPace::hear_tries(std::size_t asked) const {
+  return loses_ ? 1 + options_.answers.repeats(asked, timings_.arm_repeats) : 1;
+}
+
+Duration CommitPace::everybody_hears(std::size_t asked) const {
+  return hearing() * hear_tries(asked) + 2 * timings_.clock_error;
 }
 
 Duration CommitPace::everybody_receives(std::size_t asked) const {
   const std::uint32_t tries = 1 + options_.answers.repeats(asked, timings_.arm_repeats);
-  return (answer_ * tries + options_.fire_lateness + timings_.lead_margin) * options_.growth + 2 * timings_.clock_error;
+  return (answer_ * tries + lateness_.value_or(options_.fire_lateness) + timings_.lead_margin) * options_.growth +
+         2 * timings_.clock_error;
 }
 
 Duration CommitPace::patience() const { return answer_ * options_.growth; }

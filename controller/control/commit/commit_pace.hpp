@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "controller/control/commit/answer_times.hpp"
 #include "core/timings.hpp"
@@ -30,8 +31,16 @@ class CommitPace {
   void end_prepare(std::size_t asked, std::size_t repeated, Duration spent);
   void end_arming(std::size_t asked, std::size_t repeated);
 
+  /// Of one of this commit's agents: from the first on this commit's own is what its later instants leave room for.
+  void keep_lateness(Duration lateness);
+
   /// From now until everybody of so many has a message and its sender knows.
   Duration everybody_receives(std::size_t asked) const;
+  /// From now until everybody who was armed has heard one more word, by what arming took. As often as `heard_tries` it is said
+  /// until then: nobody says that he has heard it.
+  Duration everybody_hears(std::size_t asked) const;
+  Duration hearing() const { return heard_ * options_.growth; }
+  std::uint32_t hear_tries(std::size_t asked) const;
   /// Until what is unanswered is repeated, ahead of an instant: as long as answers take.
   Duration patience() const;
   /// From one repeat to the next: where most do not answer, messages wait for each other, and more of them only longer, so
@@ -43,7 +52,10 @@ class CommitPace {
  private:
   CommitPaceOptions options_;
   ControllerTimings timings_;
+  std::optional<Duration> lateness_{};
   Duration answer_ = kAnswerFloor;  ///< within which everybody answers what needs no device, likely
+  Duration heard_ = kAnswerFloor;   ///< within which everybody armed hears a word, likely
+  bool loses_ = false;              ///< arming did
   Duration slowest_{};              ///< of the present stage
 };
 

@@ -55,6 +55,8 @@ class CommitReturns {
   void add(const FabricCommit& failed, EffectSink& sink);
   /// The same may be tried again. `is_contained`: it failed at a device that plans do without from now on.
   bool may_try_again(const FabricCommit& failed, bool is_contained) const;
+  /// The next attempt will not be one too many.
+  bool has_attempts() const { return attempts_ < facts_.timings.return_attempts; }
   /// Begins the next attempt: the reason of its plan; nothing: so many have failed that it is given up, aloud.
   std::optional<std::string> begin_attempt(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/control/jobs/blame.hpp"
 #include "controller/control/timers.hpp"
 #include "controller/plan/grants.hpp"
 #include "core/fabric/dark_time.hpp"
@@ -90,6 +91,13 @@ RepairScope light_of(const Job& job, const Fabric& fabric, const Plan& plan) {
   std::sort(scope.devices.begin(), scope.devices.end());
   scope.devices.erase(std::unique(scope.devices.begin(), scope.devices.end()), scope.devices.end());
   return scope;
+}
+
+/// Jobs of a commit that failed, ascending, that need none of the agents at which it did.
+std::vector<JobId> innocent_of(const FabricCommit& failed, const Fabric& fabric) {
+  const CommitFailure& failure = failed.failure();
+  const bool is_one = failure.nodes.empty() && failure.node.value < fabric.nodes.size();
+  return jobs_without(fabric, failed.plan(), is_one ? std::vector{failure.node} : failure.nodes);
 }
 
 /// A stage whose timeslots stayed dark is on its way to be played again.
@@ -187,8 +195,8 @@ std::string CommitRunner::waits_for() const {
       return format_text("{}job {} to be quiet", revision, job->value);
     }
   }
-  const auto absent = conditions_.absent_agent(commit);
-  return absent ? format_text("{}the agent of node {}", revision, absent->value) : std::string{};
+  const std::vector<NodeId> absent = conditions_.absent_agents(commit);
+  return absent.empty() ? std::string{} : format_text("{}the agent of node {}", revision, absent.front().value);
 }
 
 // --- planning ------------------------------------------------------------------------------------------------------------
@@ -267,9 +275,9 @@ void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink&
   report.reason = format_text("{}: {}", planned.reason, error.message);
   report.ordered_by = std::move(planned.ordered_by);
   append(history_, std::move(report));
-  const bool is_job_refused = admission_.take_back(planned.intent, error.message);
+  const TakenBack taken = admission_.take_back(planned.intent, error.message);
   journal_.append(desired_.record(), PlanAct{}, sink);
-  if (is_job_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs())) {
+  if (taken.is_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs())) {
     want_plan("what is left without the jobs that were refused", sink);
   }
 }
@@ -307,6 +315,10 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
     origin.slowest = facts_.fabric->device(slowest->device).name;
     origin.slowest_time = slowest->time;
   }
+  if (!plan->plan.touched.empty()) {
+    const auto agents = static_cast<std::uint32_t>(plan->plan.changed.size());
+    origin.dark_predicted = origin.slowest_time + dark_forecast_.beside(agents);
+  }
   const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
   const CommitPaceOptions pace{answers_, returns_.lead_growth(), fire_skew_.p999()};
   committing.commit =
@@ -343,18 +355,22 @@ void CommitRunner::begin_if_ready(EffectSink& sink) {
     return;
   }
   committing->step = CommitStep::waiting_for_agents;
-  const auto absent = conditions_.absent_agent(commit);
-  if (!absent && numbers_.is_taken(commit.revision())) {
+  std::vector<NodeId> absent = conditions_.absent_agents(commit);
+  if (absent.empty() && numbers_.is_taken(commit.revision())) {
     std::string reason = commit.report(facts_.now).reason;
     phase_ = Idle{};
     want_plan(std::move(reason), sink);
-  } else if (!absent) {
+  } else if (absent.empty()) {
     committing->step = CommitStep::running;
     commit.begin(facts_.now, facts_.header, sink);
     follow_commit(sink);
   } else if (facts_.now >= committing->agents_until) {
-    commit.fail_with({format_text("node {} takes part and is not connected (waited {} ms)", absent->value,
-                                  facts_.timings.stage_deadline / std::chrono::milliseconds{1})});
+    CommitFailure failure;
+    failure.node = absent.front();
+    failure.why = format_text("node {} takes part and is not connected (waited {} ms)", absent.front().value,
+                              facts_.timings.stage_deadline / std::chrono::milliseconds{1});
+    failure.nodes = std::move(absent);
+    commit.fail_with(std::move(failure));
     follow_commit(sink);
   }
 }
@@ -459,6 +475,9 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
   commit->confirm(facts_.header, sink);
   CommitReport report = commit->report(facts_.now);
   report.outcome = CommitOutcome::committed;
+  if (report.touched > 0 && report.dark.count > 0) {
+    dark_forecast_.keep(report.agents, report.slowest_time, report.dark.max);
+  }
   append(history_, std::move(report));
   phase_ = Idle{};
   end_ = CommitEnd{true, false, nullptr};
@@ -498,14 +517,16 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   returns_.add(*failed, sink);
   const bool is_wanted_again = journal_.failure() ||  // nobody's fault; a new incarnation finds what was wanted
                                returns_.may_try_again(*failed, is_contained);
+  bool is_spared = false;
   if (is_wanted_again) {
     admission_.want_again(failed->plan(), is_contained);
   } else {
-    admission_.take_back(failed->plan().intent, failed->failure().why);
+    const std::vector<JobId> innocent = returns_.has_attempts() ? innocent_of(*failed, *facts_.fabric) : std::vector<JobId>{};
+    is_spared = admission_.take_back(failed->plan().intent, failed->failure().why, innocent).is_spared;
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);
-  if (returns_.uncertain().empty() && !is_wanted_again) {
+  if (returns_.uncertain().empty() && !is_wanted_again && !is_spared) {
     return consider_planning(sink);
   }
   if (auto reason = returns_.begin_attempt(*failed, is_wanted_again, sink)) {

@@ -22,6 +22,7 @@
 #include "controller/control/commit/start_conditions.hpp"
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
+#include "controller/control/jobs/dark_forecast.hpp"
 #include "controller/control/jobs/desired_intent.hpp"
 #include "controller/control/jobs/job_admission.hpp"
 #include "controller/control/jobs/jobs.hpp"
@@ -155,6 +156,7 @@ class CommitRunner {
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::deque<CommitReport> history_;
   FireSkew fire_skew_;
+  DarkForecast dark_forecast_;
   AnswerTimes answers_;
 };
 

@@ -3,7 +3,7 @@
 #include "controller/control/commit/start_conditions.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <iterator>
 
 #include "core/text/format_text.hpp"
 
@@ -65,10 +65,11 @@ std::optional<JobId> StartConditions::unquiet_job(const FabricCommit& commit) co
   return std::nullopt;
 }
 
-std::optional<NodeId> StartConditions::absent_agent(const FabricCommit& commit) const {
-  const auto& nodes = commit.plan().plan.changed;
-  const auto absent = std::find_if(nodes.begin(), nodes.end(), [&](NodeId node) { return !parts_.sessions.is_ready(node); });
-  return absent == nodes.end() ? std::nullopt : std::optional(*absent);
+std::vector<NodeId> StartConditions::absent_agents(const FabricCommit& commit) const {
+  std::vector<NodeId> absent;
+  std::ranges::copy_if(commit.plan().plan.changed, std::back_inserter(absent),
+                       [&](NodeId node) { return !parts_.sessions.is_ready(node); });
+  return absent;
 }
 
 }  // namespace loom

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "controller/control/agent_sessions.hpp"
 #include "controller/control/commit/commit.hpp"
@@ -39,8 +40,8 @@ class StartConditions {
   bool await_quiet(const FabricCommit& commit, Instant until, EffectSink& sink) const;
   /// The first such job; none: all are quiet, or nobody attends them.
   std::optional<JobId> unquiet_job(const FabricCommit& commit) const;
-  /// The first that takes part and is not ready; none: all are.
-  std::optional<NodeId> absent_agent(const FabricCommit& commit) const;
+  /// Who takes part and is not ready, ascending.
+  std::vector<NodeId> absent_agents(const FabricCommit& commit) const;
 
  private:
   StartConditionParts parts_;

@@ -49,16 +49,16 @@ void JobAdmission::leave_out(const PlanResult& plan, EffectSink& sink) {
 }
 
 void JobAdmission::want_again(const PlanResult& plan, bool elsewhere) {
-  jobs_.want_again(plan);
   for (const Job& job : plan.intent.jobs) {
+    jobs_.want_again(job.id);
     if (elsewhere && !jobs_.at(job.id).had_light()) {
       desired_.unplace(job.id);
     }
   }
 }
 
-bool JobAdmission::take_back(const Intent& asked, const std::string& why) {
-  bool refused = false;
+TakenBack JobAdmission::take_back(const Intent& asked, const std::string& why, const std::vector<JobId>& innocent) {
+  TakenBack taken;
   for (const Job& job : asked.jobs) {
     const bool has_light = confirmed_.exists() && !confirmed_.present()->is_without(job.id);
     const Job* lit = has_light ? job_of(confirmed_.intent(), job.id) : nullptr;
@@ -70,16 +70,19 @@ bool JobAdmission::take_back(const Intent& asked, const std::string& why) {
     } else if (lit != nullptr && lit->measured != job.measured) {  // nobody asked for it: what it had before goes on
       desired_.keep_stage(*lit);
       jobs_.keep_stage(*lit);
+    } else if (std::ranges::binary_search(innocent, job.id)) {
+      jobs_.want_again(job.id);
+      taken.is_spared = true;
     } else if (lit != nullptr) {  // it runs, and its next stage comes with a later plan
       jobs_.leave_out(job.id, format_text("stage {} did not come into light: {}", job.stage + 1, why));
     } else {
       jobs_.refuse(job.id, why);
       desired_.remove_job(job.id);
-      refused = true;
+      taken.is_refused = true;
     }
   }
   desired_.take_back(asked, confirmed_.exists() ? confirmed_.intent() : Intent{});
-  return refused;
+  return taken;
 }
 
 bool JobAdmission::has_unlit_jobs() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
@@ -12,6 +13,11 @@
 #include "controller/control/watch/alarm_board.hpp"
 
 namespace loom {
+
+struct TakenBack {
+  bool is_refused = false;  ///< a job was
+  bool is_spared = false;   ///< a job that is still to come into light was not
+};
 
 class JobAdmission {
  public:
@@ -28,8 +34,9 @@ class JobAdmission {
   /// needed everywhere, so jobs that never had light are placed anew.
   void want_again(const PlanResult& plan, bool elsewhere);
   /// What was asked for cannot be had: jobs that were not in light before are refused, the others keep what they had, and what
-  /// operators ordered is as in the last good intent. True: a job was refused.
-  bool take_back(const Intent& asked, const std::string& why);
+  /// operators ordered is as in the last good intent. `innocent` (ascending): what failed is not for these to bear, and their
+  /// light is still to come.
+  TakenBack take_back(const Intent& asked, const std::string& why, const std::vector<JobId>& innocent = {});
   /// A job waits for its first light, or for its next stage.
   bool has_unlit_jobs() const;
 

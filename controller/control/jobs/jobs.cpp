@@ -187,13 +187,11 @@ void Jobs::keep_light(JobId id) { apply(id, record_in(records_, id), JobTrigger:
 
 void Jobs::keep_stage(const Job& lit) { apply(lit.id, record_in(records_, lit.id), JobTrigger::stage_kept); }
 
-void Jobs::want_again(const PlanResult& plan) {
-  for (const Job& job : plan.intent.jobs) {
-    const auto record = records_.find(job.id);
-    if (record != records_.end() && record->second.state == JobState::committing) {
-      apply(job.id, record->second, JobTrigger::interrupted);
-      record->second.cycles_done.clear();  // who played it already plays it anew with the others
-    }
+void Jobs::want_again(JobId id) {
+  const auto record = records_.find(id);
+  if (record != records_.end() && record->second.state == JobState::committing) {
+    apply(id, record->second, JobTrigger::interrupted);
+    record->second.cycles_done.clear();  // who played it already plays it anew with the others
   }
 }
 

@@ -101,8 +101,8 @@ class Jobs {
   void keep_light(JobId id);
   /// The Intent has it back in its earlier stage.
   void keep_stage(const Job& lit);
-  /// What interrupted commits were to bring is still to come.
-  void want_again(const PlanResult& plan);
+  /// What an interrupted commit was to bring it is still to come.
+  void want_again(JobId id);
   /// Before the Intent loses it.
   void refuse(JobId id, std::string reason);
   /// `job` as the Intent had it last.

@@ -70,8 +70,10 @@ AlarmId AlarmBoard::raise_apart(std::optional<AlarmId> standing, Alarm alarm, In
     return rows_.back().id;
   }
   note_node(*same, alarm.node);
+  count(*same, -1);
   same->alarm = std::move(alarm);
   renew(*same, now);
+  count(*same, 1);
   return same->id;
 }
 
@@ -81,7 +83,7 @@ bool AlarmBoard::make_room_of(NodeId node) {
   if (static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_its)) < limits::kAlarmsPerNode) {
     return false;
   }
-  rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_its));
+  erase(std::find_if(rows_.begin(), rows_.end(), is_its));
   return true;
 }
 
@@ -93,7 +95,7 @@ void AlarmBoard::make_room(AlarmSource source) {
   }
   const auto settled =
       std::find_if(rows_.begin(), rows_.end(), [&](const StandingAlarm& row) { return is_its(row) && row.cleared; });
-  rows_.erase(settled == rows_.end() ? std::find_if(rows_.begin(), rows_.end(), is_its) : settled);
+  erase(settled == rows_.end() ? std::find_if(rows_.begin(), rows_.end(), is_its) : settled);
 }
 
 void AlarmBoard::keep(Alarm alarm, Instant now, AlarmSource source) {
@@ -108,33 +110,63 @@ void AlarmBoard::keep(Alarm alarm, Instant now, AlarmSource source) {
     return add(std::move(alarm), now, from_agent);
   }
   note_node(*same, alarm.node);
+  count(*same, -1);
   const bool is_better_known = same->from_agent ? from_agent && is_damage(alarm.code) : from_agent || is_damage(alarm.code);
   if (!is_better_known || same->cleared) {
     same->alarm = std::move(alarm);
     same->from_agent = from_agent;
   }
   renew(*same, now);
+  count(*same, 1);
 }
 
 void AlarmBoard::add(Alarm alarm, Instant now, bool from_agent) {
   StandingAlarm row{AlarmId{++last_id_}, std::move(alarm), now, now, 1, {}, false};
   note_node(row, row.alarm.node);
   row.from_agent = from_agent;
+  count(row, 1);
   rows_.push_back(std::move(row));
+}
+
+void AlarmBoard::erase(std::deque<StandingAlarm>::iterator row) {
+  count(*row, -1);
+  rows_.erase(row);
+}
+
+void AlarmBoard::count(const StandingAlarm& row, int by) {
+  if (!row.cleared) {
+    standing_[row.alarm.code] += by;
+    if (row.alarm.device && (standing_of_[{row.alarm.code, *row.alarm.device}] += by) == 0) {
+      standing_of_.erase({row.alarm.code, *row.alarm.device});
+    }
+  }
+}
+
+void AlarmBoard::settle(StandingAlarm& row) {
+  count(row, -1);
+  row.cleared = true;
 }
 
 void AlarmBoard::clear(AlarmId id) {
   for (StandingAlarm& row : rows_) {
-    row.cleared = row.cleared || row.id == id;
+    if (row.id == id) {
+      settle(row);
+    }
   }
   drop_settled();
 }
 
 void AlarmBoard::clear(AlarmCode code, std::optional<NodeId> node, std::optional<DeviceId> device) {
+  // Whoever is well says so again and again, and most of the time nothing was ever the matter.
+  if (device ? !standing_of_.contains({code, *device}) : standing_[code] == 0) {
+    return;
+  }
   for (StandingAlarm& row : rows_) {
     const bool is_meant =
         row.alarm.code == code && (!node || row.alarm.node == node) && (!device || row.alarm.device == device);
-    row.cleared = row.cleared || is_meant;
+    if (is_meant) {
+      settle(row);
+    }
   }
   drop_settled();
 }

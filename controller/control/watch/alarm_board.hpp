@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/messages/report.hpp"
@@ -44,8 +46,13 @@ class AlarmBoard {
   void make_room(AlarmSource source);
   bool make_room_of(NodeId node);
   void drop_settled();
+  void erase(std::deque<StandingAlarm>::iterator row);
+  void count(const StandingAlarm& row, int by);
+  void settle(StandingAlarm& row);
 
   std::deque<StandingAlarm> rows_;
+  std::map<AlarmCode, int> standing_;                          ///< rows that are not cleared, by code
+  std::map<std::pair<AlarmCode, DeviceId>, int> standing_of_;  ///< likewise by code and device; those that have any
   std::uint64_t last_id_ = 0;
 };
 

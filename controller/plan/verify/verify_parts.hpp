@@ -144,6 +144,10 @@ class LightTracer {
     double factor = 0;  ///< loss and gain on that way
     double leak = 0;    ///< of what goes to each other output
   };
+  struct Passing {
+    Cell cell;
+    Passage way;
+  };
   static constexpr int kEveryOutput = -2;
 
   void order();
@@ -158,7 +162,8 @@ class LightTracer {
   Passage passage_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input,
                              const Cell& cell);
   void leak(Field& field);
-  void leak_through(const Element& element, Field& field);
+  void find_leaking(const Layer& signals);
+  void leak_through(const Element& element, std::span<const Passing> leaking, Field& field);
   void check_coupler(const Element& element, const Layer& signals);
   void check_ring(const Element& element, const RingFilter& ring, const Layer& signals);
   void check_fibre(const Fibre& fibre, std::span<const Cell> signals);
@@ -181,16 +186,14 @@ class LightTracer {
     FibreId fibre;
     Cell cell;
   };
-  struct Passing {
-    Cell cell;
-    Passage way;
-  };
   std::vector<Arrival> arrivals_;    ///< scratch
   std::vector<Arrival> open_;        ///< scratch
   std::vector<std::uint32_t> seen_;  ///< by fibre: number of the signal that came last
   std::uint32_t signal_number_ = 0;
-  std::vector<Passing> passing_;  ///< scratch
-  std::vector<double> sum_;       ///< scratch, by colour
+  std::vector<Passing> leaking_;               ///< of the field under way: signals that leak, element by element as in order_
+  std::vector<std::uint32_t> leaking_begins_;  ///< one more than order_ has
+  std::vector<Passing> passing_;               ///< scratch
+  std::vector<double> sum_;                    ///< scratch, by colour
 };
 
 /// The ways of signals through what is set, one after the other. What a way returns lasts until the next.

@@ -2,6 +2,7 @@
 // Light through a fabric: linear powers, signals by open ways, leaks by closed ones.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "controller/plan/verify/verify_parts.hpp"
@@ -304,13 +305,34 @@ Layer LightTracer::gather() {
   return layer;
 }
 
+/// What of each element's signals goes where it should not: the same in every round.
+void LightTracer::find_leaking(const Layer& signals) {
+  leaking_.clear();
+  leaking_begins_.clear();
+  for (const ElementId id : order_) {
+    leaking_begins_.push_back(static_cast<std::uint32_t>(leaking_.size()));
+    const Element& element = fabric_.element(id);
+    for (PortNumber input = 0; leak_factor_[id.value] > 0 && input < element.inputs; ++input) {
+      const auto& fibre = fabric_.fibre_in[id.value][input];
+      for (const Cell& cell : fibre ? signals.on(*fibre) : std::span<const Cell>{}) {
+        if (const Passage way = passage_of(element, input, cell); way.leak > 0) {
+          leaking_.push_back({cell, {way.output, 0, way.leak}});  // what passes is a signal
+        }
+      }
+    }
+  }
+  leaking_begins_.push_back(static_cast<std::uint32_t>(leaking_.size()));
+}
+
 void LightTracer::leak(Field& field) {
   field.leaks.fibres.resize(fabric_.fibres.size());
+  find_leaking(field.signals);
   double before = 0;
   for (int round = 0; round < (has_loops_ ? kRoundsMax : 1); ++round) {
     const std::size_t begin = field.leaks.cells.size();  // cells of the round before feed this one until they are replaced
-    for (const ElementId id : order_) {
-      leak_through(fabric_.element(id), field);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      leak_through(fabric_.element(order_[i]),
+                   {leaking_.data() + leaking_begins_[i], leaking_begins_[i + 1] - leaking_begins_[i]}, field);
     }
     double now = 0;
     for (std::size_t i = begin; i < field.leaks.cells.size(); ++i) {
@@ -327,9 +349,9 @@ void LightTracer::leak(Field& field) {
   });
 }
 
-/// Leaks pass on as signals do; signals leak.
-void LightTracer::leak_through(const Element& element, Field& field) {
-  passing_.clear();
+/// Leaks pass on as signals do; signals leak (`leaking`).
+void LightTracer::leak_through(const Element& element, std::span<const Passing> leaking, Field& field) {
+  passing_.assign(leaking.begin(), leaking.end());
   for (PortNumber input = 0; input < element.inputs; ++input) {
     const auto& fibre = fabric_.fibre_in[element.id.value][input];
     if (!fibre) {
@@ -338,13 +360,12 @@ void LightTracer::leak_through(const Element& element, Field& field) {
     for (const Cell& cell : field.leaks.on(*fibre)) {
       passing_.push_back({cell, passage_of(element, input, cell)});
     }
-    if (leak_factor_[element.id.value] > 0) {
-      for (const Cell& cell : field.signals.on(*fibre)) {
-        Passage way = passage_of(element, input, cell);
-        way.factor = 0;  // what passes is a signal
-        passing_.push_back({cell, way});
-      }
-    }
+  }
+  std::uint16_t lowest = std::numeric_limits<std::uint16_t>::max();
+  std::uint16_t highest = 0;
+  for (const Passing& light : passing_) {
+    lowest = std::min(lowest, light.cell.colour);
+    highest = std::max(highest, light.cell.colour);
   }
   for (PortNumber output = 0; output < element.outputs; ++output) {
     const auto& fibre = fabric_.fibre_out[element.id.value][output];
@@ -358,7 +379,7 @@ void LightTracer::leak_through(const Element& element, Field& field) {
     }
     Layer::Range& range = field.leaks.fibres[fibre->value];
     range.begin = static_cast<std::uint32_t>(field.leaks.cells.size());
-    for (std::size_t colour = 0; !passing_.empty() && colour < sum_.size(); ++colour) {
+    for (std::size_t colour = lowest; colour <= highest; ++colour) {
       if (sum_[colour] > 0) {
         field.leaks.cells.push_back({sum_[colour], 0, static_cast<std::uint16_t>(colour), 0});
         sum_[colour] = 0;

@@ -18,6 +18,8 @@ namespace {
 constexpr Duration kWatch = std::chrono::microseconds{300};
 /// Nearer than this the thread would see it in the past.
 constexpr Duration kNearest = std::chrono::microseconds{20};
+constexpr int kEdgePriority =
+    20;  ///< of SCHED_FIFO: behind interrupts (50), before loops in real time (runtime/program/realtime.hpp)
 constexpr Duration kLongestSleep = std::chrono::milliseconds{50};  ///< the clock may be set meanwhile
 
 }  // namespace
@@ -31,7 +33,7 @@ Result<void> GpioTrigger::open() {
   LOOM_TRY(port_->open(line_));
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   sched_param priority{};
-  priority.sched_priority = sched_get_priority_min(SCHED_FIFO);
+  priority.sched_priority = kEdgePriority;
   (void)pthread_setschedparam(thread_.native_handle(), SCHED_FIFO, &priority);  // where rtprio allows it (docs/hosts.md)
   return {};
 }

@@ -122,8 +122,13 @@ class AgentBench {
     envelope.node = kBenchNode;
     envelope.clock = kBenchClock;
     envelope.revision = revision;
+    const bool is_prepare = std::holds_alternative<Prepare>(body);
+    const std::size_t answers = count<Prepared>();
     envelope.body = std::move(body);
     deliver(MessageArrived{controller_peer(), std::move(envelope)});
+    for (int i = 0; is_prepare && is_read_at_once && i < 10 && count<Prepared>() == answers; ++i) {
+      run_for(milliseconds{1});  // no controller goes on before what is to move has been read
+    }
   }
 
   /// Everything that happens up to and including `until`.
@@ -235,6 +240,7 @@ class AgentBench {
     }
   }
 
+  bool is_read_at_once = true;  ///< a Prepare is followed by the time that readings take
   std::shared_ptr<const Fabric> fabric;
   std::map<DeviceId, std::shared_ptr<FakeDevice>> devices;
   std::vector<DeviceId> lasers;

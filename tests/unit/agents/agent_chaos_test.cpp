@@ -105,7 +105,11 @@ class Chaos {
     const Revision before = bench_.agent->commit().applied();
     const std::size_t answers = bench_.sent.size();
     bench_.receive(Revision{revision}, Prepare{plans_[revision]});
-    const auto* prepared = bench_.sent.size() > answers ? std::get_if<Prepared>(&bench_.sent[answers].body) : nullptr;
+    const Prepared* prepared = nullptr;
+    for (std::size_t i = answers; i < bench_.sent.size(); ++i) {
+      const auto* answer = std::get_if<Prepared>(&bench_.sent[i].body);
+      prepared = answer != nullptr && bench_.sent[i].revision == Revision{revision} ? answer : prepared;
+    }
     const bool stale =
         prepared == nullptr || (prepared->outcome.error && prepared->outcome.error->code == ErrorCode::stale_revision);
     if (!stale && revision != in_hand_) {

@@ -85,6 +85,47 @@ TEST_CASE("a_revision_is_lit_in_the_order_of_the_road") {
   CHECK(bench.agent->commit().state() == RevisionState::idle);
 }
 
+TEST_CASE("go_brings_the_instant_forward_never_back_and_not_before_it_is_heard") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  bench.log.clear();
+  bench.sent.clear();
+  const NodePlan plan = bench.static_plan(2, 32);
+  const Instant armed_for = bench.now + milliseconds{40};
+  prepare_and_arm(bench, plan, armed_for);
+  Instant fires = armed_for;
+  Duration lateness{};
+  SECTION("sooner") {
+    bench.run_for(milliseconds{5});
+    fires = bench.now + milliseconds{10};
+    bench.receive(plan.revision, Go{fires});
+    bench.receive(plan.revision, Go{fires});  // twice
+    bench.receive(plan.revision, Arm{armed_for});
+  }
+  SECTION("shortly before it") {
+    bench.run_for(milliseconds{5});
+    fires = bench.now + milliseconds{1};
+    bench.receive(plan.revision, Go{fires});
+  }
+  SECTION("later than what it was armed for") { bench.receive(plan.revision, Go{armed_for + milliseconds{10}}); }
+  SECTION("no instant") { bench.receive(plan.revision, Go{}); }
+  SECTION("one that has passed: when it is heard, which is not late") {
+    bench.run_for(milliseconds{20});
+    fires = bench.now;
+    bench.receive(plan.revision, Go{bench.now - milliseconds{15}});
+  }
+  bench.run_until(fires - microseconds{1});
+  CHECK(bench.device(bench.lasers[0]).emitting);
+  bench.run_until(fires + milliseconds{1});
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+  bench.step_until<Darkened>();
+  REQUIRE(bench.last<Darkened>() != nullptr);
+  CHECK(bench.last<Darkened>()->lateness == lateness);
+  CHECK(bench.log.front().ordered >= fires);
+  CHECK(bench.log.front().ordered < fires + milliseconds{1});
+}
+
 TEST_CASE("a_touched_laser_is_blanked_where_it_is_before_it_moves") {
   AgentBench bench;
   bench.start();
@@ -265,9 +306,11 @@ TEST_CASE("a_repeated_prepare_and_arm_change_nothing_while_armed") {
   AgentBench bench;
   bench.start();
   const NodePlan plan = bench.static_plan(1, 16);
+  bench.receive(plan.revision, Prepare{plan});
   const Instant fire_at = bench.now + milliseconds{20};
-  prepare_and_arm(bench, plan, fire_at);
+  bench.receive(plan.revision, Arm{fire_at});
   bench.run_for(milliseconds{5});
+  bench.is_read_at_once = false;
   bench.receive(plan.revision, Prepare{plan});
   bench.receive(plan.revision, Arm{fire_at});
   CHECK(bench.agent->commit().state() == RevisionState::armed);

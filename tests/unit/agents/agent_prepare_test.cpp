@@ -15,6 +15,7 @@ struct PrepareBench : AgentBench {
     for (const DeviceId id : switches) {
       device(id).can_hold = true;
     }
+    is_read_at_once = false;
     start();
     run_for(milliseconds{50});
   }

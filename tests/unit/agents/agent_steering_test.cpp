@@ -152,8 +152,12 @@ TEST_CASE("what_lost_its_power_on_the_way_into_the_dark_does_not_move") {
     CAPTURE(bench.fabric->device(id).name);
     const NodePlan plan = plan_that_keeps(bench, 2, 32);
     bench.log.clear();
-    arm_and_go(bench, plan);
+    bench.receive(plan.revision, Prepare{plan});
+    REQUIRE(bench.last<Prepared>() != nullptr);
+    bench.run_for(milliseconds{1'100});  // others took long to prepare: what was read then counts no more
     lose_power(bench, id);
+    bench.receive(plan.revision, Arm{bench.now + milliseconds{5}});
+    bench.receive(plan.revision, Go{});
     bench.step_until<Darkened>();
     bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
     bench.step_until<Settled>();
@@ -161,6 +165,24 @@ TEST_CASE("what_lost_its_power_on_the_way_into_the_dark_does_not_move") {
     CHECK(is_refused_as(bench.last<Settled>()->outcome, ErrorCode::busy, bench.fabric->device(id).name));
     CHECK(bench.actuations(id) == 0);
     CHECK(bench.agent->commit().state() == RevisionState::failed);
+  }
+}
+
+TEST_CASE("what_lost_its_power_and_nobody_knows_is_found_while_agents_prepare_and_nobody_is_dark") {
+  for (const std::size_t which : {0, 1}) {
+    AgentBench bench;
+    bench.start();
+    bench.commit(plan_that_keeps(bench, 1, 16));
+    const DeviceId id = steering(bench)[which];
+    CAPTURE(bench.fabric->device(id).name);
+    const NodePlan plan = plan_that_keeps(bench, 2, 32);
+    lose_power(bench, id);
+    bench.log.clear();
+    bench.receive(plan.revision, Prepare{plan});
+    REQUIRE(bench.last<Prepared>() != nullptr);
+    CHECK(is_refused_as(bench.last<Prepared>()->outcome, ErrorCode::busy, bench.fabric->device(id).name));
+    CHECK(bench.log.empty());
+    CHECK(bench.device(bench.lasers[0]).emitting);
   }
 }
 

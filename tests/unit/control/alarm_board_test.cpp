@@ -3,6 +3,8 @@
 #include "controller/control/watch/alarm_board.hpp"
 
 #include <catch2/catch.hpp>
+#include <deque>
+#include <random>
 
 namespace loom::testing {
 namespace {
@@ -205,6 +207,51 @@ TEST_CASE("alarms: what is cleared is of that code and, where they are named, of
 }
 
 // --- room ---------------------------------------------------------------------------------------------------------------
+
+TEST_CASE(
+    "alarms: whatever was raised, displaced, renewed and acknowledged before, what is meant is cleared and nothing else") {
+  constexpr AlarmCode kCodes[] = {AlarmCode::drift, AlarmCode::device_failed, AlarmCode::commit_returned};
+  std::mt19937 random(11);
+  const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+  const auto any = [&](std::uint32_t end) { return below(3) == 0 ? std::nullopt : std::optional(below(end)); };
+  BoardBench bench;
+  for (int i = 0; i < 20'000; ++i) {
+    const AlarmCode code = kCodes[below(3)];
+    const auto node = any(40);
+    const auto device = any(60);
+    switch (below(6)) {
+      case 0:
+      case 1: {
+        Alarm alarm = alarm_of(code, node, device, "raised");
+        alarm.revision = below(4) == 0 ? std::optional(Revision{below(3)}) : std::nullopt;
+        bench.raise(std::move(alarm), below(2) == 0 ? AlarmSource::agent : AlarmSource::controller);
+        break;
+      }
+      case 2:
+        bench.board.raise_apart(below(2) == 0 ? std::optional(AlarmId{below(400)}) : std::nullopt,
+                                alarm_of(code, node, device, "apart"), bench.now, bench.sink);
+        break;
+      case 3:
+        bench.board.acknowledge(AlarmId{below(400)}, "ada");
+        break;
+      case 4:
+        bench.board.clear(AlarmId{below(400)});
+        break;
+      default: {
+        std::deque<StandingAlarm> expected = bench.board.rows();
+        for (StandingAlarm& row : expected) {
+          row.cleared = row.cleared || (row.alarm.code == code && (!node || row.alarm.node == NodeId{*node}) &&
+                                        (!device || row.alarm.device == DeviceId{*device}));
+        }
+        std::erase_if(expected, [](const StandingAlarm& row) { return row.cleared && !row.acknowledged_by.empty(); });
+        bench.board.clear(code, node ? std::optional(NodeId{*node}) : std::nullopt,
+                          device ? std::optional(DeviceId{*device}) : std::nullopt);
+        REQUIRE(bench.board.rows() == expected);
+      }
+    }
+    bench.sink.clear();
+  }
+}
 
 TEST_CASE("alarms: a full board loses the oldest whose cause is gone, else the oldest, of the one who speaks") {
   for (const AlarmSource speaker : {AlarmSource::controller, AlarmSource::agent}) {

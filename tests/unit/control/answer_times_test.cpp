@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the controller makes of answers that it measured: a bound of the next one, and the losses that it allows for.
+// What the controller makes of answers that it measured: a bound of the next one, the losses that it allows for, and how
+// long light will be dark.
 #include "controller/control/commit/answer_times.hpp"
 
 #include <catch2/catch.hpp>
+
+#include "controller/control/jobs/dark_forecast.hpp"
 
 namespace loom {
 namespace {
@@ -65,6 +68,43 @@ TEST_CASE("answer times: repeats follow from losses, and from how little is know
     times.count(1'024, 0);
   }
   CHECK(times.repeats(1'024, 3) == 1);  // what was long ago is forgotten
+}
+
+// --- darkness ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("of nothing measured nothing is expected beside the device") {
+  CHECK(DarkForecast().beside(1) == Duration{});
+  CHECK(DarkForecast().beside(16'384) == Duration{});
+}
+
+TEST_CASE("the first commit is expected again, and a change is followed by quarters") {
+  DarkForecast forecast;
+  forecast.keep(64, std::chrono::milliseconds{100}, std::chrono::milliseconds{140});
+  CHECK(forecast.beside(64) == std::chrono::milliseconds{40});
+  for (int i = 0; i < 30; ++i) {
+    forecast.keep(64, std::chrono::milliseconds{10}, std::chrono::milliseconds{90});
+  }
+  CHECK(forecast.beside(100) > std::chrono::milliseconds{79});  // as many by the power of two
+  CHECK(forecast.beside(100) <= std::chrono::milliseconds{80});
+  forecast.keep(64, std::chrono::milliseconds{10}, std::chrono::milliseconds{10});
+  CHECK(forecast.beside(64) > std::chrono::milliseconds{59});
+  CHECK(forecast.beside(64) <= std::chrono::milliseconds{60});
+}
+
+TEST_CASE("of a number of agents that was never seen, the nearest speaks") {
+  DarkForecast forecast;
+  forecast.keep(8, {}, std::chrono::milliseconds{5});
+  forecast.keep(1024, {}, std::chrono::milliseconds{500});
+  CHECK(forecast.beside(1) == std::chrono::milliseconds{5});
+  CHECK(forecast.beside(20) == std::chrono::milliseconds{5});
+  CHECK(forecast.beside(512) == std::chrono::milliseconds{500});
+  CHECK(forecast.beside(~0U) == std::chrono::milliseconds{500});
+}
+
+TEST_CASE("light that was dark for less than its device promises leaves nothing beside it") {
+  DarkForecast forecast;
+  forecast.keep(8, std::chrono::milliseconds{20}, std::chrono::milliseconds{12});
+  CHECK(forecast.beside(8) == Duration{});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A commit under way and how it ends: what is recorded and when, how long a stage may last, what a failure leaves and costs,
 // and what follows a confirmation.
+#include "controller/plan/light/light_path.hpp"
 #include "tests/unit/control/commit_runner_bench.hpp"
 
 namespace loom::test {
@@ -357,6 +358,82 @@ TEST_CASE("a job that failed at what follows no order is placed anew, if it neve
 }
 
 // --- who bears a refusal ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("of two jobs in one revision only that is refused which needs an agent at which it failed") {
+  Bench bench;
+  bench.facts.timings.return_attempts = 2;
+  bench.add(1, {2, 3});
+  bench.add(2, {4, 5});
+  const auto is_spared = [&](std::uint64_t id) { return bench.state(id) == JobState::pending && bench.desired.job(JobId{id}); };
+  SECTION("an agent of one of them says no") {
+    bench.begin_commit();
+    fail_at(bench, NodeId{4}, ErrorCode::device_error);
+  }
+  SECTION("it says no before anything moved") {
+    bench.begin_commit(CommitState::preparing);
+    bench.deliver(NodeId{4}, Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
+    REQUIRE(bench.returns.uncertain().empty());
+  }
+  SECTION("some do not answer") {
+    bench.begin_commit(CommitState::preparing);
+    for (const NodeId node : bench.runner.under_way()->plan().plan.changed) {
+      if (node != NodeId{4} && node != NodeId{5}) {
+        bench.deliver(node, Prepared{{}, bench.lead});
+      }
+    }
+    bench.facts.now += bench.facts.timings.stage_deadline;
+    bench.tick();
+    REQUIRE(bench.runner.under_way() == nullptr);
+    CHECK_THAT(bench.reason(2), Catch::Contains("2 of") && Catch::Contains("(node 4, 5)"));
+  }
+  CHECK(bench.state(2) == JobState::refused);
+  CHECK(is_spared(1));
+  CHECK_FALSE(bench.runner.is_idle());  // it is planned again by itself
+  bench.durable();
+  bench.pass(poll_bound(bench.facts.timings));
+  bench.await_request();
+  bench.commit();
+  CHECK(bench.state(1) == JobState::lit);
+}
+
+TEST_CASE("a failure at what both jobs need, at nobody, or once too often, is for both to bear") {
+  Bench bench;
+  bench.facts.timings.return_attempts = 1;
+  bench.add(1, {2, 3});
+  bench.add(2, {4, 5});
+  bench.begin_commit();
+  SECTION("a switch that their light passes") {
+    const auto& plan = bench.runner.under_way()->plan().plan;
+    const NodeId agent = GENERATE(NodeId{0}, NodeId{1});
+    const LightFollower follower(*bench.facts.fabric, plan);
+    std::set<JobId> through;
+    for (const Circuit& circuit : plan.circuits) {
+      const auto path = follower.follow(circuit);
+      REQUIRE(path);
+      for (const Hop& hop : *path) {
+        const auto device = bench.facts.fabric->device_of_element[hop.element.value];
+        if (device && bench.facts.fabric->device(*device).agent == agent) {
+          through.insert(circuit.job);
+        }
+      }
+    }
+    fail_at(bench, agent, ErrorCode::device_error);
+    CHECK((bench.state(1) == JobState::refused) == through.contains(JobId{1}));
+    CHECK((bench.state(2) == JobState::refused) == through.contains(JobId{2}));
+    return;
+  }
+  SECTION("nobody knows where") { bench.fail_now(); }
+  SECTION("it was tried often enough") {
+    fail_at(bench, NodeId{6}, ErrorCode::device_error);  // whose light neither has
+    CHECK(bench.state(1) == JobState::pending);
+    bench.durable();
+    bench.pass(poll_bound(bench.facts.timings));
+    bench.begin_commit(CommitState::preparing);
+    bench.deliver(bench.runner.under_way()->plan().plan.changed.front(), Prepared{{Error{ErrorCode::device_error, "no"}}, {}});
+  }
+  CHECK(bench.state(1) == JobState::refused);
+  CHECK(bench.state(2) == JobState::refused);
+}
 
 TEST_CASE("a failure is borne by the jobs that it was to bring, and by no other") {
   Bench bench;

@@ -2,149 +2,13 @@
 // One commit stage by stage: what is asked of whom, what counts as an answer, when a stage has failed, and what is measured.
 // Every instant is written out from the timings.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
-#include "controller/control/commit/commit.hpp"
+#include "tests/unit/control/commit_bench.hpp"
 
 namespace loom {
 namespace {
 
-using std::chrono::microseconds;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-const EnvelopeHeader kHeader{Term{4}, ClockId{9}};
-constexpr Instant kStart{seconds{100}};
-
-ControllerTimings timings() {
-  ControllerTimings timings;
-  timings.retry_interval = milliseconds{50};
-  timings.stage_deadline = seconds{5};
-  timings.lead_margin = milliseconds{20};
-  timings.clock_error = milliseconds{1};
-  timings.arm_repeats = 3;
-  return timings;
-}
-/// Four tries of the arming of the least that anybody waits, since nothing is known of losses yet; the margin, and both clocks.
-constexpr Duration kEverybodyReceives = kAnswerFloor * 4 + milliseconds{20} + 2 * milliseconds{1};
-
-/// A commit of revision 7 whose participants are `nodes` of ten.
-struct CommitBench {
-  /// `guards`: of the first timeslots of as many lasers.
-  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}, Duration move_time = {},
-                       const std::vector<Duration>& guards = {})
-      : commit(result_of(nodes, cycle, guards), timings(), {answers}, {"why", {}, {}, milliseconds{3}, {}}, kStart, move_time) {
-    for (const std::uint32_t node : nodes) {
-      participants.push_back(NodeId{node});
-    }
-    begin();
-  }
-  static std::shared_ptr<const PlanResult> result_of(const std::vector<std::uint32_t>& nodes, Duration cycle,
-                                                     const std::vector<Duration>& guards = {}) {
-    auto result = std::make_shared<PlanResult>();
-    result->plan.revision = Revision{7};
-    result->plan.base = Revision{6};
-    for (std::uint32_t i = 0; i < 10; ++i) {
-      NodePlan slice;
-      slice.revision = Revision{7};
-      slice.node = NodeId{i};
-      slice.cycle = i == nodes.front() ? cycle : Duration{};
-      result->plan.nodes.push_back(slice);
-    }
-    for (const std::uint32_t node : nodes) {
-      result->plan.changed.push_back(NodeId{node});
-    }
-    result->plan.circuits.resize(3);
-    result->plan.touched = {CircuitId{1}, CircuitId{2}};
-    DevicePlan moved;  // a switch; another one stays
-    moved.device = DeviceId{5};
-    moved.touched = true;
-    moved.timeline = {{Duration{}, Duration{}, kForever, WavelengthSwitchSetpoint{}}};
-    DevicePlan stays = moved;
-    stays.device = DeviceId{6};
-    stays.touched = false;
-    result->plan.nodes[nodes.front()].devices = {moved, stays};
-    for (const Duration guard : guards) {
-      DevicePlan laser;
-      laser.device = DeviceId{static_cast<std::uint32_t>(7 + result->plan.nodes[nodes.front()].devices.size())};
-      laser.timeline = {{Duration{}, guard, milliseconds{1}, TransmitterSetpoint{}}};
-      result->plan.nodes[nodes.front()].devices.push_back(laser);
-    }
-    result->plan.moved_steering = {DeviceId{5}};
-    return result;
-  }
-
-  template <class Action>
-  void step(Action action) {
-    EffectSink sink;
-    action(sink);
-    sent.clear();
-    for (const Effect& effect : sink.effects()) {
-      sent.push_back(std::get<Send>(effect));
-    }
-  }
-  void begin() {
-    step([&](EffectSink& sink) { commit.begin(now, kHeader, sink); });
-  }
-  void answer(std::uint32_t node, const Body& body) {
-    step([&](EffectSink& sink) { commit.on_answer(NodeId{node}, body, now, kHeader, sink); });
-  }
-  void all(const Body& body) {
-    for (const NodeId node : participants) {
-      answer(node.value, body);
-    }
-  }
-  void tick(Instant at) {
-    now = at;
-    step([&](EffectSink& sink) { commit.on_tick(now, kHeader, sink); });
-  }
-  void go() {
-    step([&](EffectSink& sink) { commit.go(now, kHeader, sink); });
-  }
-  /// To the beginning of a stage, by everybody's lawful answers.
-  void advance_to(CommitState stage) {
-    if (commit.stage() < stage && commit.stage() == CommitState::preparing) {
-      all(Prepared{{}, milliseconds{10}});
-    }
-    if (commit.stage() < stage && commit.stage() == CommitState::arming) {
-      all(Armed{{}, milliseconds{100}});
-      go();
-    }
-    if (commit.stage() < stage && commit.stage() == CommitState::darkening) {
-      all(Darkened{{}, milliseconds{1}});
-    }
-    if (commit.stage() < stage && commit.stage() == CommitState::moving) {
-      all(Settled{{}, milliseconds{2}});
-    }
-    if (commit.stage() < stage && commit.stage() == CommitState::relighting) {
-      all(Applied{{}, {}});
-    }
-    REQUIRE(commit.stage() == stage);
-  }
-  /// Whom the last step asked, and that all of it was of one kind.
-  template <class B>
-  std::vector<std::uint32_t> asked() const {
-    std::vector<std::uint32_t> nodes;
-    for (const Send& send : sent) {
-      REQUIRE(std::holds_alternative<B>(send.envelope.body));
-      nodes.push_back(send.envelope.node.value);
-    }
-    return nodes;
-  }
-  template <class B>
-  const B& first() const {
-    REQUIRE_FALSE(sent.empty());
-    return std::get<B>(sent.front().envelope.body);
-  }
-
-  AnswerTimes answers;
-  FabricCommit commit;
-  Instant now = kStart;
-  std::vector<NodeId> participants;
-  std::vector<Send> sent;
-};
-
-using Nodes = std::vector<std::uint32_t>;
+using namespace commit_stages;
 
 // --- the stages ---------------------------------------------------------------------------------------------------------
 
@@ -174,6 +38,7 @@ TEST_CASE("commit: each stage asks every participant once, and ends with the las
   CHECK(bench.commit.next_tick() == kNever);
   bench.go();
   CHECK(bench.asked<Go>() == Nodes{2, 5, 8});
+  CHECK(bench.first<Go>().fire_at == bench.now + milliseconds{30});  // the slowest lead once more
   CHECK(bench.commit.verdict() == CommitVerdict::running);
   bench.now += milliseconds{300};
   bench.all(Darkened{{}, milliseconds{1}});
@@ -268,6 +133,71 @@ TEST_CASE("commit: repeated answers, answers of others and other words change no
   bench.answer(2, Armed{{}, milliseconds{10}});
   CHECK(bench.commit.report(kStart).slack.count == 1);
   bench.advance_to(CommitState::confirmed);
+}
+
+TEST_CASE("commit: T comes as soon as one more word is heard, by what the arming took, and never later than it was armed for") {
+  CommitBench bench({2, 5});
+  bench.now += milliseconds{9};
+  bench.all(Prepared{{}, milliseconds{1}});
+  const Instant armed_for = bench.first<Arm>().fire_at;
+  Duration waited{};
+  SECTION("as the slowest answer") {
+    bench.now += milliseconds{3};
+    bench.answer(2, Armed{{}, milliseconds{50}});
+    bench.now += milliseconds{2};
+    bench.answer(5, Armed{{}, milliseconds{50}});
+    bench.now += milliseconds{1};  // the journal's row
+    bench.go();
+    waited = milliseconds{1 + 5 + 2 * 1};
+  }
+  SECTION("the journal took nearly until T") {
+    bench.all(Armed{{}, milliseconds{50}});
+    bench.now = armed_for - milliseconds{1};
+    bench.go();
+    waited = milliseconds{1};
+    CHECK(bench.first<Go>().fire_at == armed_for);
+  }
+  SECTION("beyond T") {
+    bench.all(Armed{{}, milliseconds{50}});
+    bench.now = armed_for + milliseconds{5};
+    bench.go();
+    CHECK(bench.first<Go>().fire_at == armed_for);
+    return;
+  }
+  CHECK(bench.first<Go>().fire_at <= armed_for);
+  const Instant fires = bench.first<Go>().fire_at;
+  CHECK(fires - bench.now <= waited);
+  CHECK(bench.commit.next_tick() == fires + timings().retry_interval);
+  bench.now = fires + milliseconds{4};
+  bench.all(Darkened{{}, {}});
+  const CommitReport report = bench.commit.report(bench.now);
+  CHECK(report.darken == milliseconds{4});
+  CHECK(report.prepare + report.arm + report.wait + report.darken == bench.now - kStart);
+}
+
+TEST_CASE("commit: where arming lost words Go is said again and again until T, since nobody says that he heard it") {
+  CommitBench bench({2, 5, 8});
+  bench.now += milliseconds{4};
+  bench.all(Prepared{{}, milliseconds{1}});
+  bench.answer(2, Armed{{}, milliseconds{50}});
+  bench.answer(5, Armed{{}, milliseconds{50}});
+  bench.tick(bench.commit.next_tick());
+  CHECK(bench.asked<Arm>() == Nodes{8});
+  bench.answer(8, Armed{{}, milliseconds{50}});
+  bench.go();
+  const Instant fires = bench.first<Go>().fire_at;
+  std::size_t repeats = 0;
+  while (bench.commit.next_tick() < fires) {
+    bench.tick(bench.commit.next_tick());
+    CHECK(bench.asked<Go>() == Nodes{2, 5, 8});
+    CHECK(bench.first<Go>().fire_at == fires);
+    ++repeats;
+  }
+  CHECK(repeats >= 1);
+  CHECK(bench.commit.next_tick() >= fires + timings().retry_interval);
+  bench.now = fires;
+  bench.all(Darkened{{}, {}});
+  CHECK(bench.commit.stage() == CommitState::moving);
 }
 
 TEST_CASE("commit: who answers while the journal is waited for is not asked for that any more") {
@@ -492,7 +422,7 @@ TEST_CASE("commit: of a repeated request nobody knows which copy was answered, s
 TEST_CASE("commit: nobody is asked again to be dark before T, and the deadline counts from there") {
   CommitBench bench({2, 5});
   bench.advance_to(CommitState::darkening);
-  const Instant fire = kStart + milliseconds{10} + kEverybodyReceives;
+  const Instant fire = kStart + milliseconds{10};  // the agents' lead, longer than a word takes
   CHECK(bench.commit.next_tick() == fire + milliseconds{50});
   CHECK(fails_exactly_at(bench, fire + seconds{5}).starts_with("2 of 2 agents did not answer while darkening"));
   CommitBench late({2, 5});
@@ -537,9 +467,8 @@ TEST_CASE("commit: a report says how long each stage took and what the agents me
   bench.answer(2, Armed{{}, milliseconds{70}});
   bench.now += milliseconds{4};
   bench.answer(5, Armed{{}, milliseconds{90}});  // arm: 6 ms
-  const Instant fire =
-      kStart + milliseconds{5} + milliseconds{10} + kEverybodyReceives + 4 * (milliseconds{5} - kAnswerFloor);  // a try
-  const Duration wait = fire - bench.now;
+  const Duration wait = milliseconds{10};        // the agents' lead, longer than the 6 ms that a word takes, and both clocks
+  const Instant fire = bench.now + wait;
   bench.go();
   bench.now = fire + milliseconds{7};
   bench.answer(2, Darkened{{}, milliseconds{1}});
@@ -593,7 +522,7 @@ TEST_CASE("commit: being dark before T is no negative time, and a T that has pas
   bench.advance_to(CommitState::darkening);
   bench.all(Darkened{{}, milliseconds{-1}});
   CHECK(bench.commit.report(bench.now).darken == Duration{0});
-  CHECK(bench.commit.report(bench.now).wait == milliseconds{10} + kEverybodyReceives);
+  CHECK(bench.commit.report(bench.now).wait == milliseconds{10});
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return Unwelcome{error(random)}; },
     [](Random& random) -> Body { return Prepare{node_plan(random, {}, {})}; },
     [](Random& random) -> Body { return Arm{instant(random)}; },
-    [](Random&) -> Body { return Go{}; },
+    [](Random& random) -> Body { return random.coin() ? Go{} : Go{instant(random)}; },
     [](Random& random) -> Body { return Proceed{CommitPhase::relight, instant(random)}; },
     [](Random&) -> Body { return Confirm{}; },
     [](Random&) -> Body { return Abandon{}; },

@@ -277,6 +277,7 @@ CommitReport commit_report(Random& random) {
   out.ordered_by = text(random);
   out.slowest = text(random);
   out.slowest_time = length(random);
+  out.dark_predicted = length(random);
   return out;
 }
 

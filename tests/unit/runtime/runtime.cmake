@@ -12,6 +12,8 @@ loom_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/metrics_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_page_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/realtime_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/timer_queue_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/service_notifier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/tape_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/watched_vfs.cpp

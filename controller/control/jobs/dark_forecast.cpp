@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mean that forgets: the newest counts for a quarter.
+#include "controller/control/jobs/dark_forecast.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace loom {
+
+std::size_t DarkForecast::class_of(std::uint32_t agents) {
+  return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(agents)), kClasses - 1);
+}
+
+void DarkForecast::keep(std::uint32_t agents, Duration device, Duration dark) {
+  Mean& mean = means_[class_of(agents)];
+  const Duration beside = std::max(dark - device, Duration{});
+  mean.count = std::min(mean.count + 1, 4U);
+  mean.value += (beside - mean.value) / static_cast<std::int64_t>(mean.count);
+}
+
+Duration DarkForecast::beside(std::uint32_t agents) const {
+  const std::size_t own = class_of(agents);
+  for (std::size_t away = 0; away < kClasses; ++away) {
+    if (own + away < kClasses && means_[own + away].count > 0) {
+      return means_[own + away].value;
+    }
+    if (away <= own && means_[own - away].count > 0) {
+      return means_[own - away].value;
+    }
+  }
+  return {};
+}
+
+}  // namespace loom
