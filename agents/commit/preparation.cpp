@@ -35,7 +35,9 @@ bool is_preparing(const DeviceUnits& units) {
 bool is_being_read(const DeviceUnits& units, const NodePlan& plan) {
   return std::ranges::any_of(plan.devices, [&](const DevicePlan& device) {
     const DeviceUnit& unit = units[*units.index_of(device.device)];
-    return device.touched && !device.left_alone && unit.polling && !unit.is_laser();
+    const bool moves = device.touched && !unit.is_laser();
+    const bool is_unknown = unit.is_laser() && !unit.commanded;  // since this process started
+    return !device.left_alone && unit.polling && (moves || is_unknown);
   });
 }
 

@@ -14,7 +14,8 @@ void prepare_devices(StepContext context, DeviceUnits& units, const NodePlan& pl
 void withdraw_prepared(StepContext context, DeviceUnits& units);
 
 bool is_preparing(const DeviceUnits& units);
-/// What moves for the plan, lasers aside, is being read.
+/// What moves for the plan, lasers aside, is being read; or a laser of which this process does not know yet whether it shines
+/// as the plan wants it: taken for one that does not, it would lose its light.
 bool is_being_read(const DeviceUnits& units, const NodePlan& plan);
 /// One that could not be made to.
 std::optional<std::size_t> failed_preparation(const DeviceUnits& units);
