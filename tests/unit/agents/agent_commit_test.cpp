@@ -126,6 +126,34 @@ TEST_CASE("go_brings_the_instant_forward_never_back_and_not_before_it_is_heard")
   CHECK(bench.log.front().ordered < fires + milliseconds{1});
 }
 
+TEST_CASE("an_agent_that_started_again_darkens_nothing_only_because_it_has_not_read_it_yet") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  bench.start(2);
+  bench.is_read_at_once = false;
+  bench.log.clear();
+  bench.sent.clear();
+  const NodePlan plan = bench.static_plan(2, 16, false);
+  bench.receive(plan.revision, Prepare{plan});
+  CHECK(bench.count<Prepared>() == 0);
+  bench.step_until<Prepared>();
+  REQUIRE(bench.count<Prepared>() == 1);
+  const Instant fire_at = bench.now + milliseconds{20};
+  bench.receive(plan.revision, Arm{fire_at});
+  bench.receive(plan.revision, Go{bench.now});
+  bench.step_until<Darkened>();
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.step_until<Settled>();
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.step_until<Applied>();
+  REQUIRE(bench.last<Applied>() != nullptr);
+  CHECK(bench.last<Applied>()->outcome.ok());
+  CHECK(bench.actuations(bench.lasers[0]) == 0);
+  CHECK(bench.actuations(bench.lasers[1]) == 0);
+  CHECK(bench.device(bench.lasers[0]).emitting);
+}
+
 TEST_CASE("a_touched_laser_is_blanked_where_it_is_before_it_moves") {
   AgentBench bench;
   bench.start();
