@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that can hold the next setpoint ready: when Prepared is said, and what never may be shown.
+// Devices that can hold the next setpoint ready: when Prepared is said, and what never may be shown; and
+// when light goes dark after that.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/agents/agent_bench.hpp"
@@ -197,4 +198,75 @@ TEST_CASE("an_edge_that_is_armed_is_taken_back_when_its_light_may_not_come") {
   CHECK_FALSE(bench.is_lit());
   CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
   CHECK(bench.counters().fired == 0);
+}
+
+// --- from there to T ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("an_agent_that_started_again_darkens_nothing_only_because_it_has_not_read_it_yet") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  bench.start(2);
+  bench.is_read_at_once = false;
+  bench.log.clear();
+  bench.sent.clear();
+  const NodePlan plan = bench.static_plan(2, 16, false);
+  bench.receive(plan.revision, Prepare{plan});
+  CHECK(bench.count<Prepared>() == 0);
+  bench.step_until<Prepared>();
+  REQUIRE(bench.count<Prepared>() == 1);
+  const Instant fire_at = bench.now + milliseconds{20};
+  bench.receive(plan.revision, Arm{fire_at});
+  bench.receive(plan.revision, Go{bench.now});
+  bench.step_until<Darkened>();
+  bench.receive(plan.revision, Proceed{CommitPhase::move, {}});
+  bench.step_until<Settled>();
+  bench.receive(plan.revision, Proceed{CommitPhase::relight, bench.now});
+  bench.step_until<Applied>();
+  REQUIRE(bench.last<Applied>() != nullptr);
+  CHECK(bench.last<Applied>()->outcome.ok());
+  CHECK(bench.actuations(bench.lasers[0]) == 0);
+  CHECK(bench.actuations(bench.lasers[1]) == 0);
+  CHECK(bench.device(bench.lasers[0]).emitting);
+}
+
+TEST_CASE("go_brings_the_instant_forward_never_back_and_not_before_it_is_heard") {
+  AgentBench bench;
+  bench.start();
+  bench.commit(bench.static_plan(1, 16));
+  bench.log.clear();
+  bench.sent.clear();
+  const NodePlan plan = bench.static_plan(2, 32);
+  const Instant armed_for = bench.now + milliseconds{40};
+  bench.receive(plan.revision, Prepare{plan});
+  bench.receive(plan.revision, Arm{armed_for});
+  Instant fires = armed_for;
+  SECTION("sooner") {
+    bench.run_for(milliseconds{5});
+    fires = bench.now + milliseconds{10};
+    bench.receive(plan.revision, Go{fires});
+    bench.receive(plan.revision, Go{fires});  // twice
+    bench.receive(plan.revision, Arm{armed_for});
+  }
+  SECTION("shortly before it") {
+    bench.run_for(milliseconds{5});
+    fires = bench.now + milliseconds{1};
+    bench.receive(plan.revision, Go{fires});
+  }
+  SECTION("later than what it was armed for") { bench.receive(plan.revision, Go{armed_for + milliseconds{10}}); }
+  SECTION("no instant") { bench.receive(plan.revision, Go{}); }
+  SECTION("one that has passed: when it is heard, which is not late") {
+    bench.run_for(milliseconds{20});
+    fires = bench.now;
+    bench.receive(plan.revision, Go{bench.now - milliseconds{15}});
+  }
+  bench.run_until(fires - microseconds{1});
+  CHECK(bench.device(bench.lasers[0]).emitting);
+  bench.run_until(fires + milliseconds{1});
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+  bench.step_until<Darkened>();
+  REQUIRE(bench.last<Darkened>() != nullptr);
+  CHECK(bench.last<Darkened>()->lateness == Duration{});
+  CHECK(bench.log.front().ordered >= fires);
+  CHECK(bench.log.front().ordered < fires + milliseconds{1});
 }
