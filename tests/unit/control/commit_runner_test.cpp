@@ -335,7 +335,7 @@ TEST_CASE("a plan that brings nothing but the news of who is left out is not com
   SECTION("a job that it has is not known to be in light") {
     bench.jobs.add(JobId{1});
     bench.jobs.next_stage(JobId{1}, 1, Revision{9});
-    bench.jobs.want_again(*bench.confirmed.present());
+    bench.jobs.want_again(JobId{1});
     REQUIRE(bench.state(1) == JobState::pending);
     bench.go();
     CHECK_FALSE(bench.brings_nothing());
