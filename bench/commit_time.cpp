@@ -236,7 +236,7 @@ std::string markdown(const Json& report) {
     out << " |\n";
   }
   out << "\nmilliseconds, median (least-most); a bare thread that sleeps until an instant woke "
-      << late_text(report.at("sleep_late_ms")) << ", at SCHED_FIFO " << late_text(report.at("fifo_sleep_late_ms")) << "\n";
+      << late_text(report.at("sleep_late_ms")) << ",\nat SCHED_FIFO " << late_text(report.at("fifo_sleep_late_ms")) << "\n";
   return out.str();
 }
 

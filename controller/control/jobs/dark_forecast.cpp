@@ -22,7 +22,7 @@ Duration DarkForecast::beside(std::uint32_t agents) const {
   const std::size_t own = class_of(agents);
   for (std::size_t away = 0; away < kClasses; ++away) {
     if (own + away < kClasses && means_[own + away].count > 0) {
-      return means_[own + away].value;
+      return means_[own + away].value / (1LL << away);
     }
     if (away <= own && means_[own - away].count > 0) {
       return means_[own - away].value;

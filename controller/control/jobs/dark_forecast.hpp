@@ -15,7 +15,8 @@ class DarkForecast {
  public:
   /// A commit of so many agents whose slowest device promises `device` left light dark for `dark`, at most.
   void keep(std::uint32_t agents, Duration device, Duration dark);
-  /// Beside the slowest device; 0: none was measured. Of another number of agents, that of the nearest.
+  /// Beside the slowest device; 0: none was measured. Of a number of agents that was not, an inference from the nearest: in
+  /// proportion from more (hosts that serve many share their time among them), as it was from fewer, which is the least.
   Duration beside(std::uint32_t agents) const;
 
  private:

@@ -91,13 +91,13 @@ TEST_CASE("the first commit is expected again, and a change is followed by quart
   CHECK(forecast.beside(64) <= std::chrono::milliseconds{60});
 }
 
-TEST_CASE("of a number of agents that was never seen, the nearest speaks") {
+TEST_CASE("of a number of agents that was never seen the nearest speaks, of more in proportion") {
   DarkForecast forecast;
   forecast.keep(8, {}, std::chrono::milliseconds{5});
   forecast.keep(1024, {}, std::chrono::milliseconds{500});
-  CHECK(forecast.beside(1) == std::chrono::milliseconds{5});
+  CHECK(forecast.beside(1) == std::chrono::microseconds{625});
   CHECK(forecast.beside(20) == std::chrono::milliseconds{5});
-  CHECK(forecast.beside(512) == std::chrono::milliseconds{500});
+  CHECK(forecast.beside(512) == std::chrono::milliseconds{250});
   CHECK(forecast.beside(~0U) == std::chrono::milliseconds{500});
 }
 
