@@ -45,6 +45,7 @@ std::string proc(int pid, const char* what) { return format_text("/proc/{}/{}", 
 
 struct Stat {
   char state = 0;                 ///< field 3; Z and X: it has ended
+  int parent = 0;                 ///< field 4
   std::uint64_t start_ticks = 0;  ///< field 22
 };
 
@@ -57,9 +58,9 @@ std::optional<Stat> stat_of(int pid) {
   }
   std::istringstream rest(line.substr(end_of_name + 1));
   Stat stat;
-  rest >> stat.state;
+  rest >> stat.state >> stat.parent;
   std::string field;
-  for (int i = 4; i < 22; ++i) {
+  for (int i = 5; i < 22; ++i) {
     rest >> field;
   }
   rest >> stat.start_ticks;
@@ -76,6 +77,13 @@ bool runs_program(int pid, const std::string& executable) {
   }
   path.resize(path.size() - kDeleted.size());
   return fs::path(path).parent_path() == fs::path(executable).parent_path();
+}
+
+/// A child of ours that has not become its program yet.
+bool is_starting(int pid, int parent) {
+  std::error_code problem;
+  const fs::path program = fs::read_symlink(proc(pid, "exe"), problem);
+  return !problem && parent == getpid() && program == fs::read_symlink("/proc/self/exe", problem);
 }
 
 std::string boot_id() { return line_of("/proc/sys/kernel/random/boot_id"); }
@@ -106,7 +114,8 @@ ProcessView look_at(const LabProcess& process) {
   if (stat->start_ticks != process.start_ticks) {
     look.state = ProcessState::another;
   } else if (!is_over && look.pidfd.is_open()) {
-    look.state = runs_program(process.pid, process.executable) ? ProcessState::running : ProcessState::another;
+    const bool is_ours = runs_program(process.pid, process.executable) || is_starting(process.pid, stat->parent);
+    look.state = is_ours ? ProcessState::running : ProcessState::another;
   }
   return look;
 }

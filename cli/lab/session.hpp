@@ -22,15 +22,18 @@ namespace loom::cli {
 /// What this command started, for whoever ends it; any thread.
 class StartedProcesses {
  public:
-  void note(const LabProcess& process);
+  /// False: they are being stopped, or were, and this one must not run.
+  bool note(const LabProcess& process);
   bool has(const LabProcess& process) const;
   /// Of one name; none: it was not started here.
   std::vector<LabProcess> named(const std::string& name) const;
-  Stopped stop(int patience_ms) const;
+  /// No other is noted from now on.
+  Stopped stop(int patience_ms);
 
  private:
   mutable std::mutex mutex_;
   LabManifest started_;
+  bool is_stopped_ = false;
 };
 
 struct LabRecord {

@@ -97,6 +97,9 @@ Result<void> check_interrupt(const LabRecord& lab) {
 
 /// Into the manifest, which whoever ends the lab later goes by.
 Result<void> note_process(LabRecord& lab, const LabProcess& process) {
+  if (!lab.started->note(process)) {
+    return fail(ErrorCode::timed_out, "interrupted");
+  }
   const bool was_taken = lab.folder.is_taken();
   if (!was_taken) {
     LOOM_TRY(lab.folder.take("loom, starting " + process.name));
@@ -106,9 +109,6 @@ Result<void> note_process(LabRecord& lab, const LabProcess& process) {
   const auto saved = lab.folder.save(std::move(manifest));
   if (!was_taken) {
     lab.folder.release();
-  }
-  if (saved) {
-    lab.started->note(process);
   }
   return saved;
 }
@@ -244,9 +244,12 @@ std::vector<std::string> files_of(const LabRecord& lab) {
 
 }  // namespace
 
-void StartedProcesses::note(const LabProcess& process) {
+bool StartedProcesses::note(const LabProcess& process) {
   const std::lock_guard lock(mutex_);
-  started_.note(process);
+  if (!is_stopped_) {
+    started_.note(process);
+  }
+  return !is_stopped_;
 }
 
 bool StartedProcesses::has(const LabProcess& process) const {
@@ -260,8 +263,9 @@ std::vector<LabProcess> StartedProcesses::named(const std::string& name) const {
   return process == nullptr ? std::vector<LabProcess>{} : std::vector{*process};
 }
 
-Stopped StartedProcesses::stop(int patience_ms) const {
+Stopped StartedProcesses::stop(int patience_ms) {
   const std::lock_guard lock(mutex_);
+  is_stopped_ = true;
   return stop_processes(started_.processes, patience_ms);
 }
 

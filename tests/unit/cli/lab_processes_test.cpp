@@ -111,6 +111,20 @@ TEST_CASE("a process whose start, boot or program is another one is left alone")
   CHECK(stop_processes({truth}, kPatienceMs).stopped.size() == 1);
 }
 
+TEST_CASE("a process that has not become its program yet is ended all the same") {
+  const Folder folder;
+  std::size_t stopped = 0;
+  LabProcess noted;
+  (void)start_process(folder.path(), {"sleeper", {"/bin/sleep", "1000"}}, Lifetime::outlasts,
+                      [&](const LabProcess& process) -> Result<void> {
+                        noted = process;
+                        stopped = stop_processes({process}, 0).stopped.size();
+                        return {};
+                      });
+  CHECK(stopped == 1);
+  CHECK_FALSE(is_running(noted.pid));
+}
+
 TEST_CASE("a process that ignores SIGTERM is killed, and one that is stopped, too") {
   const Folder folder;
   const auto stubborn =
