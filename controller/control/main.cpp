@@ -296,7 +296,9 @@ int run(const CommandLine& command_line) {
   if (!store) {
     return give_up(store.error());
   }
-  Planner planner((*loop)->poster(), [](const PlanRequest& request) { return make_plan(all_architectures(), request); });
+  Planner planner((*loop)->poster(), [memory = PlanMemory()](const PlanRequest& request) mutable {
+    return make_plan(all_architectures(), request, memory);
+  });
   Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift,
                          scenario.value->adapt, encoded_bytes});
   HostSeams seams;

@@ -133,8 +133,13 @@ Result<void> check_job(const Job& job, const Architecture& architecture, const A
 /// One attempt after the other at a request; what they share is found once.
 class Pipeline {
  public:
-  Pipeline(const PlanRequest& request, Scheduler& scheduler, const Architecture* own)
-      : request_(request), fabric_(*request.fabric), scheduler_(scheduler), own_(own), base_(request.base.get()) {
+  Pipeline(const PlanRequest& request, const PlanMemory& memory, Scheduler& scheduler, const Architecture* own)
+      : request_(request),
+        memory_(memory),
+        fabric_(*request.fabric),
+        scheduler_(scheduler),
+        own_(own),
+        base_(request.base.get()) {
     if (base_ != nullptr && !(found_ = found_beside(*base_, request.intent)).empty()) {
       base_ = &there_.emplace(as_found(fabric_, *base_, found_));
     }
@@ -194,7 +199,9 @@ class Pipeline {
     if (!lowered) {
       return std::unexpected(std::move(lowered).error());
     }
-    const auto judge = [&] { return examine(fabric_, lowered->plan, order.base, order.intent, order.occupied); };
+    const auto judge = [&] {
+      return examine(fabric_, memory_.order(), lowered->plan, order.base, order.intent, order.occupied);
+    };
     Verdict verdict = judge();
     if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
       order.darken = verdict.blinded;
@@ -234,6 +241,7 @@ class Pipeline {
   /// Everything but the intent.
   Result<PlanResult> judged(const Intent& intent, Schedule schedule) const {
     LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
+    order.ways = memory_.ways();
     order.fire_skew = request_.fire_skew;
     order.frozen = unusable_->frozen();
     order.lost = unusable_->lost();
@@ -253,6 +261,7 @@ class Pipeline {
   }
 
   const PlanRequest& request_;
+  const PlanMemory& memory_;
   const Fabric& fabric_;
   Scheduler& scheduler_;
   const Architecture* own_;  ///< the fabric's; null: of a kind that nobody knows
@@ -264,7 +273,8 @@ class Pipeline {
 
 }  // namespace
 
-Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request) {
+Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request,
+                                                    PlanMemory& memory) {
   if (!request.fabric) {
     return fail(ErrorCode::invalid_argument, format_text("plan request of revision {}: no fabric", request.revision.value));
   }
@@ -276,8 +286,14 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, 
   for (const Job& job : request.intent.jobs) {
     LOOM_TRY(check_job(job, **architecture, known));
   }
-  const Pipeline pipeline(request, *(*architecture)->schedule, known.find(own));
+  memory.learn(request.fabric);
+  const Pipeline pipeline(request, memory, *(*architecture)->schedule, known.find(own));
   return admit(request, [&](const Intent& intent, std::uint32_t place_tried) { return pipeline.attempt(intent, place_tried); });
+}
+
+Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request) {
+  PlanMemory memory;
+  return make_plan(known, request, memory);
 }
 
 }  // namespace loom

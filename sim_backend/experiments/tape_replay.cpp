@@ -154,12 +154,13 @@ class Incarnation {
       return fail(ErrorCode::conflict,
                   format_text("the tape has a plan for revision {} that this replay never asked for", outcome.revision.value));
     }
-    outcome.result = make_plan(all_architectures(), *order->second);
+    outcome.result = make_plan(all_architectures(), *order->second, memory_);
     plans_.erase(order);
     return {};
   }
 
   TapeVerdict& verdict_;
+  PlanMemory memory_;
   const OnAppend& on_append_;
   TapeTime time_;
   TapeMessages messages_;

@@ -298,7 +298,7 @@ void World::run_until(Instant end) { loop_.run_until(end); }
 void World::plan(std::shared_ptr<const PlanRequest> request, std::function<void(PlanOutcome)> done) {
   auto outcome = std::make_shared<PlanOutcome>();
   outcome->revision = request->revision;
-  outcome->result = make_plan(all_architectures(), *request);
+  outcome->result = make_plan(all_architectures(), *request, plan_memory_);
   if (options_.plan_saboteur && outcome->result) {
     auto spoilt = std::make_shared<PlanResult>(**outcome->result);
     options_.plan_saboteur(spoilt->plan);

@@ -14,6 +14,7 @@
 
 #include "agents/agent.hpp"
 #include "controller/control/controller.hpp"
+#include "controller/plan/plan_memory.hpp"
 #include "core/config/scenario/scenario.hpp"
 #include "runtime/host.hpp"
 #include "sim_backend/judge/fault_excuse.hpp"
@@ -192,6 +193,7 @@ class World {
   VirtualLoop loop_;
   Digest digest_;
   Random plan_random_;
+  PlanMemory plan_memory_;
   Random boot_random_;
   std::unique_ptr<SimNetwork> network_;
   std::unique_ptr<SimBus> bus_;

@@ -63,7 +63,8 @@ void change(Chance& chance, Intent& intent, std::uint64_t& next_job, std::uint32
   }
 }
 
-Walk walk_on(std::shared_ptr<const Fabric> fabric, Chance& chance, std::uint32_t revisions, std::string& fault) {
+Walk walk_on(std::shared_ptr<const Fabric> fabric, Chance& chance, std::uint32_t revisions, std::string& fault,
+             PlanMemory* memory) {
   Walk result;
   PlanRequest request;
   request.fabric = std::move(fabric);
@@ -77,7 +78,7 @@ Walk walk_on(std::shared_ptr<const Fabric> fabric, Chance& chance, std::uint32_t
       change(chance, request.intent, next_job, nodes);
     }
     request.revision.value += 1;
-    auto made = make_plan(all_architectures(), request);
+    auto made = memory != nullptr ? make_plan(all_architectures(), request, *memory) : make_plan(all_architectures(), request);
     if (!made) {
       const ErrorCode code = made.error().code;
       if (code != ErrorCode::infeasible && code != ErrorCode::out_of_range) {
@@ -99,16 +100,16 @@ Walk walk_on(std::shared_ptr<const Fabric> fabric, Chance& chance, std::uint32_t
 
 }  // namespace
 
-Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault) {
+Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault, PlanMemory* memory) {
   Chance chance(seed);
   const auto fabric = random_fabric(chance);
-  return walk_on(fabric, chance, revisions, fault);
+  return walk_on(fabric, chance, revisions, fault, memory);
 }
 
-Walk walk_sip(std::uint64_t seed, std::uint32_t revisions, std::string& fault) {
+Walk walk_sip(std::uint64_t seed, std::uint32_t revisions, std::string& fault, PlanMemory* memory) {
   Chance chance(seed);
   const auto fabric = random_sip(chance);
-  return walk_on(fabric, chance, revisions, fault);
+  return walk_on(fabric, chance, revisions, fault, memory);
 }
 
 }  // namespace loom::testing

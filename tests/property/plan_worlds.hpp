@@ -35,9 +35,9 @@ struct Walk {
 };
 
 /// Several revisions on one fabric: jobs come, go and advance a stage, nodes drain, lasers go off and on. A refusal other than
-/// infeasible ends the walk and is returned in `fault`.
-Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault);
+/// infeasible ends the walk and is returned in `fault`. `memory`: the planner's; null: it has none.
+Walk walk(std::uint64_t seed, std::uint32_t revisions, std::string& fault, PlanMemory* memory = nullptr);
 /// The same on a random SiP-Ring or SiP-OCS, planned by its own scheduler.
-Walk walk_sip(std::uint64_t seed, std::uint32_t revisions, std::string& fault);
+Walk walk_sip(std::uint64_t seed, std::uint32_t revisions, std::string& fault, PlanMemory* memory = nullptr);
 
 }  // namespace loom::testing

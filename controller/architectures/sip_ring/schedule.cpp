@@ -36,11 +36,12 @@ class SipRingScheduler {
         shape_(shape),
         fabric_(fabric),
         budget_(budget),
-        map_(static_cast<std::uint32_t>(shape.nodes.size()), shape.buses) {
+        map_(static_cast<std::uint32_t>(shape.nodes.size()), shape.buses),
+        place_of_(fabric.elements.size()) {
     for (std::uint32_t bus = 0; bus < shape.positions.size(); ++bus) {
       for (std::uint32_t channel = 0; channel < shape.positions[bus].size(); ++channel) {
         for (const RingPosition& bus_position : shape.positions[bus][channel]) {
-          place_of_[bus_position.transmitter] = {bus, channel};
+          place_of_[bus_position.transmitter.value] = {bus, channel};
         }
       }
     }
@@ -78,7 +79,7 @@ class SipRingScheduler {
     std::set<std::pair<std::uint32_t, std::uint32_t>> lit;
     for (const JobSchedule& job : schedule_.jobs) {
       for (const Circuit& circuit : job.stages.front().timeslots.front().circuits) {
-        lit.insert(place_of_.at(circuit.transmitter));
+        lit.insert(*place_of_[circuit.transmitter.value]);
       }
     }
     schedule_.account.wavelengths = static_cast<std::uint32_t>(lit.size());
@@ -141,11 +142,11 @@ class SipRingScheduler {
       index[{job.pairs[i].source, job.pairs[i].destination}] = i;
     }
     for (const Circuit& circuit : job.demand->held) {
-      const auto place = place_of_.find(circuit.transmitter);
-      if (place == place_of_.end() || circuit.destination.value >= shape_.position.size()) {
+      const auto& place = place_of_[circuit.transmitter.value];
+      if (!place || circuit.destination.value >= shape_.position.size()) {
         continue;
       }
-      const auto [bus, channel] = place->second;
+      const auto [bus, channel] = *place;
       const auto pair = index.find({shape_.position[circuit.source.value], shape_.position[circuit.destination.value]});
       if (pair != index.end() && map_.is_free(bus, channel, arc(bus, job.pairs[pair->second]))) {
         map_.set(bus, channel, arc(bus, job.pairs[pair->second]), true);
@@ -341,7 +342,8 @@ class SipRingScheduler {
   const Fabric& fabric_;
   Budget budget_;
   WavelengthUse map_;
-  std::map<ElementId, std::pair<std::uint32_t, std::uint32_t>> place_of_;  ///< transmitter -> (bus, channel)
+  std::vector<std::optional<std::pair<std::uint32_t, std::uint32_t>>>
+      place_of_;  ///< by element, of transmitters: (bus, channel)
   Schedule schedule_;
 };
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth-first search, pruned by a table of which fibre can lead to which trunk. A trunk is where a receiver's only way in
-// begins (ODDL: the WSS of the destination group), so the table has as many columns as trunks, not as receivers.
+// Depth-first search, pruned by what the index knows of which element leads to which trunk.
 #include "controller/plan/light/paths.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/fabric/gain_stage.hpp"
 
 namespace loom {
 namespace {
-
-constexpr std::size_t kTailMax = 64;  ///< a receiver's only way in is shorter, unless it runs in a circle
 
 bool by_slot_and_input(const WssRoute& a, const WssRoute& b) {
   return std::pair{a.slot.n, a.input} < std::pair{b.slot.n, b.input};
@@ -93,28 +91,20 @@ Positions positions_of(const Fabric& fabric, const Plan& plan) {
   return positions;
 }
 
-PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen)
+PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen,
+                       std::shared_ptr<const WayIndex> ways)
     : fabric_(fabric),
       preferred_(preferred),
       positions_(fabric),
       others_(fabric.elements.size()),
       frozen_(fabric.elements.size()),
-      passing_(fabric.elements.size()),
+      last_passing_(fabric.elements.size(), kNothing),
       is_taken_(fabric.elements.size()),
-      tails_(fabric.elements.size()),
-      trunk_of_(fabric.elements.size()) {
+      ways_(ways != nullptr ? std::move(ways) : std::make_shared<const WayIndex>(fabric)),
+      is_on_way_(fabric.fibres.size()) {
   for (const ElementId element : frozen) {
     frozen_[element.value] = true;
   }
-  std::vector<ElementId> trunks;
-  for (const Element& element : fabric.elements) {
-    if (std::holds_alternative<Receiver>(element.kind)) {
-      trunks.push_back(tail_of(element.id).trunk);
-    }
-  }
-  const std::uint32_t columns = number(trunks);
-  words_ = (columns + 63) / 64;
-  index_reach();
 }
 
 void PathFinder::attenuate(ElementId wss, const WssRoute& route) {
@@ -131,98 +121,8 @@ void PathFinder::leave_to_others(const std::vector<OccupiedPorts>& occupied) {
   }
 }
 
-const PathFinder::Tail& PathFinder::tail_of(ElementId receiver) {
-  if (tails_[receiver.value]) {
-    return *tails_[receiver.value];
-  }
-  Tail tail{receiver, {{receiver, 0, 0}}};
-  while (tail.hops.size() < kTailMax) {
-    const Hop first = tail.hops.back();
-    if (fabric_.element(first.element).inputs != 1 || !fabric_.fibre_in[first.element.value][0]) {
-      break;
-    }
-    const PortRef from = fabric_.fibres[fabric_.fibre_in[first.element.value][0]->value].from;
-    tail.hops.push_back({from.element, 0, from.port});
-    tail.trunk = from.element;
-  }
-  std::reverse(tail.hops.begin(), tail.hops.end());
-  tails_[receiver.value] = std::move(tail);
-  return *tails_[receiver.value];
-}
-
-/// Elements that light from this one can come to; or, backwards, that light can come from.
-std::vector<bool> PathFinder::spread(ElementId from, bool backwards) const {
-  std::vector<bool> reached(fabric_.elements.size());
-  std::vector<ElementId> open{from};
-  reached[from.value] = true;
-  while (!open.empty()) {
-    const ElementId at = open.back();
-    open.pop_back();
-    for (const auto& fibre : backwards ? fabric_.fibre_in[at.value] : fabric_.fibre_out[at.value]) {
-      if (fibre) {
-        const Fibre& way = fabric_.fibres[fibre->value];
-        const ElementId next = backwards ? way.from.element : way.to.element;
-        if (!reached[next.value]) {
-          reached[next.value] = true;
-          open.push_back(next);
-        }
-      }
-    }
-  }
-  return reached;
-}
-
-/// Trunks on one loop lead to each other, so whatever leads to one leads to all: they share a number.
-std::uint32_t PathFinder::number(const std::vector<ElementId>& trunks) {
-  std::uint32_t count = 0;
-  for (const ElementId trunk : trunks) {
-    if (trunk_of_[trunk.value]) {
-      continue;
-    }
-    trunk_of_[trunk.value] = count;
-    if (fabric_.element(trunk).inputs > 1 && fabric_.element(trunk).outputs > 0) {
-      const std::vector<bool> after = spread(trunk, false);
-      const bool leads_on =
-          std::any_of(trunks.begin(), trunks.end(), [&](ElementId other) { return other != trunk && after[other.value]; });
-      const std::vector<bool> before = leads_on ? spread(trunk, true) : std::vector<bool>(after.size());
-      for (const ElementId other : trunks) {
-        if (after[other.value] && before[other.value]) {
-          trunk_of_[other.value] = count;
-        }
-      }
-    }
-    ++count;
-  }
-  return count;
-}
-
-/// By element, since all fibres into one lead on to the same: a switch of a thousand ports is looked at once.
-void PathFinder::index_reach() {
-  reach_.assign(fabric_.elements.size() * words_, 0);
-  bool changed = true;
-  while (changed) {  // loop-free fabrics whose fibres run from low to high elements settle in a few rounds
-    changed = false;
-    for (std::size_t i = fabric_.elements.size(); i-- > 0;) {
-      const auto merge = [&](std::size_t word, std::uint64_t bits) {
-        std::uint64_t& mine = reach_[i * words_ + word];
-        changed = changed || (mine | bits) != mine;
-        mine |= bits;
-      };
-      if (const auto trunk = trunk_of_[i]) {
-        merge(*trunk / 64, 1ULL << (*trunk % 64));
-      }
-      for (const auto& out : fabric_.fibre_out[i]) {
-        for (std::size_t word = 0; out && word < words_; ++word) {
-          merge(word, reach_[fabric_.fibres[out->value].to.element.value * words_ + word]);
-        }
-      }
-    }
-  }
-}
-
 bool PathFinder::reaches(FibreId fibre, std::uint32_t trunk) const {
-  const std::size_t row = fabric_.fibres[fibre.value].to.element.value * words_;
-  return ((reach_[row + trunk / 64] >> (trunk % 64)) & 1U) != 0;
+  return ways_->reaches(fabric_.fibres[fibre.value].to.element, trunk);
 }
 
 /// What a frozen element does with this light: what it was set to.
@@ -281,9 +181,15 @@ bool PathFinder::is_free(ElementId ocs, PortNumber input, PortNumber output) con
 
 bool PathFinder::may_resonate(const Element& element, FrequencySlot slot) const {
   const auto& resonance = positions_.resonances[element.id.value];
-  const auto& passing = passing_[element.id.value];
-  return (!resonance || *resonance == slot) &&
-         std::none_of(passing.begin(), passing.end(), [&](FrequencySlot other) { return overlaps(other, slot); });
+  if (resonance && *resonance != slot) {
+    return false;
+  }
+  for (std::uint32_t i = last_passing_[element.id.value]; i != kNothing; i = passing_[i].before) {
+    if (overlaps(passing_[i].slot, slot)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Outputs one after the other until one does, the base plan's own way first.
@@ -306,7 +212,7 @@ bool PathFinder::try_exits(const Element& element, PortNumber input, FrequencySl
   return false;
 }
 
-bool PathFinder::finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const {
+bool PathFinder::finish(PortNumber trunk_input, FrequencySlot slot, const WayIndex::Tail& tail, Path& path) const {
   const std::size_t length = path.size();
   for (std::size_t i = 0; i < tail.hops.size(); ++i) {
     Hop hop = tail.hops[i];
@@ -322,13 +228,14 @@ bool PathFinder::finish(PortNumber trunk_input, FrequencySlot slot, const Tail& 
 }
 
 /// `at`: an input port that light has come to. Adds the hops from there to the receiver, or leaves the path as it was.
-bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path) {
+bool PathFinder::descend(PortRef at, FrequencySlot slot, const WayIndex::Tail& tail, std::uint32_t trunk, Path& path) {
   if (at.element == tail.trunk) {
     return finish(at.port, slot, tail, path);
   }
   const Element& element = fabric_.element(at.element);
-  const auto is_here = [&](const Hop& hop) { return hop.element == at.element && hop.input == at.port; };
-  if (element.inputs > 1 && std::any_of(path.begin(), path.end(), is_here)) {
+  const auto& came_by = fabric_.fibre_in[at.element.value][at.port];
+  const bool may_circle = element.inputs > 1 && came_by;
+  if (may_circle && is_on_way_[came_by->value]) {
     return false;  // round in a circle
   }
   const auto attempt = [&](PortNumber output) {
@@ -343,7 +250,14 @@ bool PathFinder::descend(PortRef at, FrequencySlot slot, const Tail& tail, std::
     path.pop_back();
     return false;
   };
-  return element.outputs == 1 ? attempt(0) : try_exits(element, at.port, slot, attempt);
+  if (may_circle) {
+    is_on_way_[came_by->value] = true;
+  }
+  const bool arrives = element.outputs == 1 ? attempt(0) : try_exits(element, at.port, slot, attempt);
+  if (may_circle) {
+    is_on_way_[came_by->value] = false;
+  }
+  return arrives;
 }
 
 std::optional<Path> PathFinder::route_light(const Circuit& circuit) {
@@ -351,8 +265,8 @@ std::optional<Path> PathFinder::route_light(const Circuit& circuit) {
   if (out.empty() || !out[0] || !std::holds_alternative<Receiver>(fabric_.element(circuit.receiver).kind)) {
     return std::nullopt;
   }
-  const Tail& tail = tail_of(circuit.receiver);
-  const std::uint32_t trunk = *trunk_of_[tail.trunk.value];
+  const WayIndex::Tail tail = ways_->tail_of(circuit.receiver);
+  const std::uint32_t trunk = ways_->trunk_number(tail.trunk);
   Path path{{circuit.transmitter, 0, 0}};
   if (tail.trunk == circuit.transmitter) {  // a private fibre, no element with a choice between
     path.clear();
@@ -451,7 +365,9 @@ void PathFinder::claim(const Path& path, FrequencySlot slot) {
       }
     } else if (std::holds_alternative<RingFilter>(element.kind)) {
       if (hop.input == 0 && hop.output == 0) {
-        passing_[hop.element.value].push_back(slot);
+        std::uint32_t& last = last_passing_[hop.element.value];
+        passing_.push_back({slot, last});
+        last = static_cast<std::uint32_t>(passing_.size()) - 1;
       } else {
         positions_.resonances[hop.element.value] = slot;
       }

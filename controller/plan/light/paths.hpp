@@ -4,24 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "controller/plan/light/way_index.hpp"
 #include "core/circuit.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
 
 namespace loom {
-
-struct Hop {
-  ElementId element;
-  PortNumber input = 0;
-  PortNumber output = 0;
-  bool operator==(const Hop&) const = default;
-};
-
-/// From the transmitter (its input is 0) to the receiver (its output is 0).
-using Path = std::vector<Hop>;
 
 /// Settings of all switching elements, by element; each kind uses its own table. A position once claimed stays for the stage.
 struct Positions {
@@ -57,8 +49,9 @@ struct OccupiedPorts {
 class PathFinder {
  public:
   /// `preferred`: positions of the base plan; among several ways the one that exists is taken. `frozen`: elements, ascending,
-  /// that stay as `preferred` has them: what they do not do already they never do.
-  PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen = {});
+  /// that stay as `preferred` has them: what they do not do already they never do. `ways`: the fabric's; null: made here.
+  PathFinder(const Fabric& fabric, const Positions& preferred, const std::vector<ElementId>& frozen = {},
+             std::shared_ptr<const WayIndex> ways = nullptr);
 
   /// No way leads through ports that these hold, unless it is theirs.
   void leave_to_others(const std::vector<OccupiedPorts>& occupied);
@@ -74,19 +67,15 @@ class PathFinder {
   const Positions& positions() const { return positions_; }
 
  private:
-  /// A receiver's only way in: the hops that light must take once it is at `trunk`.
-  struct Tail {
-    ElementId trunk;
-    std::vector<Hop> hops;  ///< from the trunk's exit to the receiver; the trunk's own input is open
+  struct Passing {
+    FrequencySlot slot;
+    std::uint32_t before = kNothing;  ///< the same filter's light before this one
   };
+  static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
 
-  std::vector<bool> spread(ElementId from, bool backwards) const;
-  std::uint32_t number(const std::vector<ElementId>& trunks);
-  void index_reach();
-  const Tail& tail_of(ElementId receiver);
   bool reaches(FibreId fibre, std::uint32_t trunk) const;
-  bool descend(PortRef at, FrequencySlot slot, const Tail& tail, std::uint32_t trunk, Path& path);
-  bool finish(PortNumber trunk_input, FrequencySlot slot, const Tail& tail, Path& path) const;
+  bool descend(PortRef at, FrequencySlot slot, const WayIndex::Tail& tail, std::uint32_t trunk, Path& path);
+  bool finish(PortNumber trunk_input, FrequencySlot slot, const WayIndex::Tail& tail, Path& path) const;
   bool may_pass(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   bool passes_already(const Element& element, PortNumber input, PortNumber output, FrequencySlot slot) const;
   template <class Attempt>
@@ -100,14 +89,13 @@ class PathFinder {
   const Fabric& fabric_;
   const Positions& preferred_;
   Positions positions_;
-  std::vector<std::vector<CrossConnect>> others_;       ///< by element: connections that are none of ours
-  std::vector<bool> frozen_;                            ///< by element
-  std::vector<std::vector<FrequencySlot>> passing_;     ///< by ring filter: light that goes through it and must go on to
-  std::vector<std::vector<bool>> is_taken_;             ///< by circuit switch: [output] connected in positions_
-  std::vector<std::optional<Tail>> tails_;              ///< by receiver element
-  std::vector<std::optional<std::uint32_t>> trunk_of_;  ///< by element: its number among trunks, one a loop
-  std::size_t words_ = 0;
-  std::vector<std::uint64_t> reach_;  ///< [element][word]: trunks that light at it can come to, itself among them
+  std::vector<std::vector<CrossConnect>> others_;  ///< by element: connections that are none of ours
+  std::vector<bool> frozen_;                       ///< by element
+  std::vector<std::uint32_t> last_passing_;        ///< by ring filter: the last of its light in passing_, or kNothing
+  std::vector<Passing> passing_;                   ///< light that goes through a ring filter and must go on to
+  std::vector<std::vector<bool>> is_taken_;        ///< by circuit switch: [output] connected in positions_
+  std::shared_ptr<const WayIndex> ways_;
+  std::vector<bool> is_on_way_;  ///< by fibre: the path under way has come by it, to an element of several inputs
 };
 
 }  // namespace loom

@@ -6,7 +6,7 @@ namespace loom {
 
 BasePlan::BasePlan(const Fabric& fabric, const Plan* plan, const std::vector<ElementId>& lost)
     : plan_(plan),
-      positions_(fabric),
+      positions_(plan == nullptr ? Positions(fabric) : positions_of(fabric, *plan)),
       resonances_(fabric.elements.size()),
       devices_(fabric.devices.size(), nullptr),
       circuits_(fabric.elements.size()) {
@@ -19,7 +19,6 @@ BasePlan::BasePlan(const Fabric& fabric, const Plan* plan, const std::vector<Ele
       read(fabric.device(device.device), device.timeline.front().setpoint);
     }
   }
-  positions_ = positions_of(fabric, *plan);
   for (const Circuit& circuit : plan->circuits) {
     circuits_[circuit.transmitter.value].push_back(&circuit);
   }

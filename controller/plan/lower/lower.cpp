@@ -42,7 +42,7 @@ class Lowering {
       : request_(request),
         fabric_(request.fabric),
         base_(fabric_, request.base, request.lost),
-        finder_(fabric_, base_.positions(), request.frozen),
+        finder_(fabric_, base_.positions(), request.frozen, request.ways),
         timeline_of_(fabric_.elements.size()),
         computes_after_(fabric_.nodes.size()),
         fibre_job_(fabric_.fibres.size()),
@@ -321,7 +321,7 @@ class Lowering {
   Result<void> route_light(TransmitterTimeline& transmitter_timeline) {
     for (const std::size_t index : transmitter_timeline.circuits) {
       const Circuit& circuit = circuits_[index];
-      const auto path = finder_.route_light(circuit);
+      auto path = finder_.route_light(circuit);
       if (!path) {
         return fail(
             ErrorCode::infeasible,
@@ -329,13 +329,13 @@ class Lowering {
                         to_string(centre_of(circuit.slot)), circuit.source.value, circuit.destination.value, fabric_.name));
       }
       LOOM_TRY(check_measured(fabric_, request_.intent, *path, circuit.job));
-      paths_[index] = *path;
       if (transmitter_timeline.kept && !is_set(fabric_, base_.positions(), base_.resonances(), *path, circuit.slot)) {
         moved_.push_back(*timeline_of_[transmitter_timeline.transmitter.value]);
       }
       if (!request_.intent.lasers_off) {
         mark_shared(*path, circuit.job);
       }
+      paths_[index] = *std::move(path);
     }
     return {};
   }

@@ -3,6 +3,7 @@
 // plan becomes what is touched. Knows nothing of any one architecture: paths are found on the fabric's graph.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "controller/plan/light/paths.hpp"
@@ -29,6 +30,7 @@ struct LowerRequest {
   Duration fire_skew{};              ///< measured: guards of grants are no shorter
   std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
   std::vector<OccupiedPorts> others{};    ///< ports of circuit switches that somebody else uses: no way leads through them
+  std::shared_ptr<const WayIndex> ways = nullptr;  ///< the fabric's; null: made for this
 };
 
 struct Lowered {

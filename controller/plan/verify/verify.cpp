@@ -44,7 +44,7 @@ void check_measured(const Fabric& fabric, const Plan& plan, const verifying::Set
 
 }  // namespace
 
-Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,
+Verdict examine(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Plan* base, const Intent& intent,
                 const std::vector<ObservedLight>& occupied) {
   Verdict verdict;
   verifying::Faults faults;
@@ -71,11 +71,16 @@ Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const 
   verifying::check_grants(fabric, plan, settings, faults);
   verifying::check_iterations(fabric, plan, settings, faults);
   add_occupied(fabric, occupied, settings);
-  const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, plan, settings, faults);
+  const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, order, plan, settings, faults);
   verifying::check_change(fabric, plan, settings, base, faults);
   verifying::check_margins(fabric, plan, settings, receptions, verdict, faults);
   verdict.violations = faults.take();
   return verdict;
+}
+
+Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,
+                const std::vector<ObservedLight>& occupied) {
+  return examine(fabric, LightOrder(fabric), plan, base, intent, occupied);
 }
 
 std::vector<PlanViolation> verify(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent) {

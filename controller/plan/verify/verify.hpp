@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/plan/verify/light_order.hpp"
 #include "core/demand.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
@@ -63,6 +64,10 @@ struct Verdict {
 /// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further. A plan whose
 /// certificate claims margins already must claim those of its light. `occupied`: light that is there although neither base nor
 /// plan has it, and that stays unless the plan touches its laser: nothing may meet it, and nothing on its way may move.
+/// `order`: the fabric's.
+Verdict examine(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Plan* base, const Intent& intent,
+                const std::vector<ObservedLight>& occupied = {});
+/// The same, for whoever examines one plan.
 Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,
                 const std::vector<ObservedLight>& occupied = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about the way from the base to the plan: who goes dark for it, and that everybody who changes is named.
 #include <algorithm>
-#include <unordered_map>
+#include <vector>
 
 #include "controller/plan/verify/verify_parts.hpp"
 #include "core/text/format_text.hpp"
@@ -24,7 +24,13 @@ bool is_idle(const DevicePlan& plan) { return plan.timeline.size() == 1 && is_id
 class ChangeRules {
  public:
   ChangeRules(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults)
-      : fabric_(fabric), plan_(plan), settings_(settings), base_(base), faults_(faults), undisturbed_(fabric.elements.size()) {
+      : fabric_(fabric),
+        plan_(plan),
+        settings_(settings),
+        base_(base),
+        faults_(faults),
+        moved_(fabric.elements.size()),
+        undisturbed_(fabric.elements.size()) {
     if (base != nullptr) {
       before_.emplace(fabric, *base);
     }
@@ -63,6 +69,11 @@ class ChangeRules {
       for (const DevicePlan& device : slice.devices) {
         const bool changed = changes(device);
         takes_part = takes_part || changed || device.touched;
+        if (changed && fabric_.device(device.device).role != DeviceRole::transmitter) {
+          for (const ElementId element : fabric_.device(device.device).elements) {
+            moved_[element.value] = any_moved_ = true;
+          }
+        }
         if (changed && !device.touched) {
           declare(fabric_.device(device.device).name + " changes but is not marked as touched");
         }
@@ -112,7 +123,8 @@ class ChangeRules {
           continue;
         }
         seen = emission.laser.slot;
-        if (before.marks(source.transmitter, seen) != after.marks(source.transmitter, seen)) {
+        if (any_moved_ && after.meets_any(source.transmitter, seen, moved_, *before_) &&
+            before.marks(source.transmitter, seen) != after.marks(source.transmitter, seen)) {
           undisturbed_[source.transmitter.value] = false;
           faults_.add(rules::kMovingPort, [&] {
             return format_text("{} stays lit at {} while a switch or filter on its way moves",
@@ -124,31 +136,36 @@ class ChangeRules {
   }
 
   void check_circuits() {
-    std::unordered_map<std::uint64_t, const Circuit*> before;  // looked up only
+    std::vector<const Circuit*> before;  // ascending id
     for (std::size_t i = 0; base_ != nullptr && i < base_->circuits.size(); ++i) {
-      before.emplace(base_->circuits[i].id.value, &base_->circuits[i]);
+      before.push_back(&base_->circuits[i]);
+    }
+    const auto id_of = [](const Circuit* circuit) { return circuit->id; };
+    if (!std::ranges::is_sorted(before, {}, id_of)) {
+      std::ranges::stable_sort(before, {}, id_of);
     }
     std::vector<CircuitId> expected;
-    for (const Circuit& circuit : plan_.circuits) {
-      const auto found = before.find(circuit.id.value);
-      if (found == before.end()) {
+    auto next = before.begin();
+    for (const Circuit& circuit : plan_.circuits) {  // check_structure: ascending id
+      for (; next != before.end() && (*next)->id < circuit.id; ++next) {
+        expected.push_back((*next)->id);
+      }
+      if (next == before.end() || (*next)->id != circuit.id) {
         expected.push_back(circuit.id);
         check_new(circuit);
         continue;
       }
-      if (*found->second != circuit || !undisturbed_[circuit.transmitter.value]) {
+      if (**next != circuit || !undisturbed_[circuit.transmitter.value]) {
         faults_.add(rules::kUnchangedUntouched, [&] {
           return format_text(
               "circuit {} keeps its id from revision {}, but its ends, its light or its way are others or are touched",
               circuit.id.value, plan_.base.value);
         });
       }
-      before.erase(found);
+      ++next;
     }
-    for (std::size_t i = 0; base_ != nullptr && i < base_->circuits.size(); ++i) {
-      if (before.contains(base_->circuits[i].id.value)) {
-        expected.push_back(base_->circuits[i].id);
-      }
+    for (; next != before.end(); ++next) {
+      expected.push_back((*next)->id);
     }
     std::sort(expected.begin(), expected.end());
     if (expected != plan_.touched) {
@@ -169,6 +186,8 @@ class ChangeRules {
   const Plan* base_;
   Faults& faults_;
   std::optional<Settings> before_;
+  std::vector<bool> moved_;  ///< by element: of a device that is set otherwise than before
+  bool any_moved_ = false;
   std::vector<bool> undisturbed_;  ///< by transmitter: emits, untouched, same way as before
 };
 

@@ -25,6 +25,29 @@ const std::vector<std::int64_t>& Walk::marks(ElementId transmitter, FrequencySlo
   return marks_;
 }
 
+bool Walk::meets_any(ElementId transmitter, FrequencySlot slot, const std::vector<bool>& moved, const Settings& before) {
+  slot_ = slot;
+  ++number_;
+  marks_.clear();
+  leave(transmitter, 0);
+  while (!open_.empty()) {
+    const PortRef at = open_.back();
+    open_.pop_back();
+    const Element& element = fabric_.element(at.element);
+    if (moved[at.element.value]) {
+      const bool is_same = std::holds_alternative<OpticalCircuitSwitch>(element.kind) &&
+                           at.port < settings_.ocs[at.element.value].size() && at.port < before.ocs[at.element.value].size() &&
+                           settings_.ocs[at.element.value][at.port] == before.ocs[at.element.value][at.port];
+      if (!is_same) {
+        open_.clear();
+        return true;
+      }
+    }
+    enter(element, at.port);
+  }
+  return false;
+}
+
 const std::vector<ElementId>& Walk::elements(ElementId transmitter, FrequencySlot slot) {
   slot_ = slot;
   follow(transmitter);

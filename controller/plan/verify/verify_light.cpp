@@ -29,12 +29,12 @@ using Tally = std::vector<double>;
 
 class LightRules {
  public:
-  LightRules(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults)
+  LightRules(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings, Faults& faults)
       : fabric_(fabric),
         plan_(plan),
         settings_(settings),
         faults_(faults),
-        tracer_(fabric, settings, faults),
+        tracer_(fabric, order, settings, faults),
         circuits_of_(fabric.elements.size()),
         job_of_(fabric.elements.size(), 0),
         was_lit_(plan.circuits.size()),
@@ -354,10 +354,7 @@ class LightRules {
     }
     auto& expected = expected_[element.id.value];
     double signal = 0;
-    double other = beside;
-    for (const Cell& cell : field.leaks.on(fibre)) {
-      other += cell.mw;
-    }
+    double other = beside + field.leaks[fibre.value];
     for (const Cell& cell : field.signals.on(fibre)) {
       if (expected && cell.source == plan_.circuits[*expected].transmitter.value) {
         signal = cell.mw * shortfall(plan_.circuits[*expected]);
@@ -454,8 +451,9 @@ class LightRules {
 
 }  // namespace
 
-std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults) {
-  return LightRules(fabric, plan, settings, faults).run();
+std::vector<Reception> check_light(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings,
+                                   Faults& faults) {
+  return LightRules(fabric, order, plan, settings, faults).run();
 }
 
 }  // namespace loom::verifying

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "controller/plan/verify/light_field.hpp"
+#include "controller/plan/verify/light_order.hpp"
+#include "controller/plan/verify/passages.hpp"
+#include "controller/plan/verify/stray_light.hpp"
 #include "controller/plan/verify/verify.hpp"
 
 namespace loom::verifying {
@@ -85,115 +90,37 @@ struct Settings {
   std::vector<bool> by_hand;  ///< by element: a transmitter that an operator set, may serve no circuit
 };
 
-/// Light of one frequency slot on one fibre: signals, or leaks.
-struct Cell {
-  double mw = 0;
-  std::uint32_t source = 0;   ///< transmitter element; of several the one with the lowest id
-  std::uint16_t colour = 0;   ///< index into LightTracer::colours
-  std::uint16_t signals = 0;  ///< how many transmitters' signals; 0: leaks
-};
-
-/// Cells by fibre.
-struct Layer {
-  struct Range {
-    std::uint32_t begin = 0;
-    std::uint32_t count = 0;
-  };
-  std::vector<Cell> cells;
-  std::vector<Range> fibres;
-
-  std::span<const Cell> on(FibreId fibre) const {
-    return {cells.data() + fibres[fibre.value].begin, fibres[fibre.value].count};
-  }
-};
-
-struct Lit {
-  ElementId transmitter;
-  FrequencySlot slot;
-  Dbm power;
-};
-
-/// The light of one set of emitting transmitters, on every fibre.
-struct Field {
-  Layer signals;  ///< came by open ways only; ascending colour on each fibre
-  Layer leaks;    ///< passed a closed switch, grating or filter at least once
-
-  double power_on(FibreId fibre) const {
-    double sum = 0;
-    for (const Layer* layer : {&signals, &leaks}) {
-      for (const Cell& cell : layer->on(fibre)) {
-        sum += cell.mw;
-      }
-    }
-    return sum;
-  }
-};
-
 /// Sends light forward through the fabric, powers in mW. Each transmitter's signal is followed by its own way, so fibre may run
-/// in rings; leaks are summed element by element, over and over where there are loops, until they change no more.
+/// in rings.
 class LightTracer {
  public:
-  LightTracer(const Fabric& fabric, const Settings& settings, Faults& faults);
+  LightTracer(const Fabric& fabric, const LightOrder& order, const Settings& settings, Faults& faults);
+  LightTracer(const LightTracer&) = delete;  // its parts look at each other
+  LightTracer& operator=(const LightTracer&) = delete;
   Field trace(const std::vector<Lit>& lights);
-  const std::vector<FrequencySlot>& colours() const { return colours_; }
+  const std::vector<FrequencySlot>& colours() const { return passages_.colours(); }
 
  private:
-  /// What becomes of one cell at one input.
-  struct Passage {
-    int output = -1;    ///< where it passes; kEveryOutput, or -1: nowhere
-    double factor = 0;  ///< loss and gain on that way
-    double leak = 0;    ///< of what goes to each other output
-  };
-  struct Passing {
-    Cell cell;
-    Passage way;
-  };
-  static constexpr int kEveryOutput = -2;
-
-  void order();
-  void measure();
-  std::vector<std::int32_t> leak_exits_of(const Element& element, const WavelengthSwitchSetpoint& setpoint) const;
-  void follow(const Lit& light);
-  Layer gather();
-  Passage passage_of(const Element& element, PortNumber input, const Cell& cell);
-  Passage passage_of_wss(const Element& element, const WavelengthSelectiveSwitch& wss, PortNumber input, const Cell& cell);
-  Passage passage_of_ring(const Element& element, const RingFilter& ring, PortNumber input, const Cell& cell);
-  bool leak_is_received(const Element& grating) const;
-  Passage passage_of_grating(const Element& element, const ArrayedWaveguideGrating& grating, PortNumber input,
-                             const Cell& cell);
-  void leak(Field& field);
-  void find_leaking(const Layer& signals);
-  void leak_through(const Element& element, std::span<const Passing> leaking, Field& field);
-  void check_coupler(const Element& element, const Layer& signals);
-  void check_ring(const Element& element, const RingFilter& ring, const Layer& signals);
-  void check_fibre(const Fibre& fibre, std::span<const Cell> signals);
-  std::uint16_t colour_of(FrequencySlot slot) const;
-  FrequencyOffset width_of_signal(const Cell& cell) const;
-
-  const Fabric& fabric_;
-  const Settings& settings_;
-  Faults& faults_;
-  std::vector<FrequencySlot> colours_;  ///< of all emissions, ascending
-  std::vector<ElementId> order_;        ///< of what has inputs and outputs: topological, loops opened at their lowest element
-  bool has_loops_ = false;
-  std::vector<double> pass_factor_;  ///< by element, linear, insertion loss and gain
-  std::vector<double> drop_factor_;  ///< by element: what drops from a ring or is added to it
-  std::vector<double> leak_factor_;  ///< by element; 0: does not leak
-  std::vector<double> fibre_factor_;
-  std::vector<std::vector<std::int32_t>> leak_exits_;  ///< [WSS element][input x colour]
-
   struct Arrival {
     FibreId fibre;
     Cell cell;
   };
+
+  void follow(const Lit& light);
+  Layer gather();
+  void check_coupler(const Element& element, const Layer& signals);
+  void check_ring(const Element& element, const RingFilter& ring, const Layer& signals);
+  void check_fibre(const Fibre& fibre, std::span<const Cell> signals);
+
+  const Fabric& fabric_;
+  const LightOrder& order_;
+  Faults& faults_;
+  Passages passages_;
+  StrayLight strays_;
   std::vector<Arrival> arrivals_;    ///< scratch
   std::vector<Arrival> open_;        ///< scratch
   std::vector<std::uint32_t> seen_;  ///< by fibre: number of the signal that came last
   std::uint32_t signal_number_ = 0;
-  std::vector<Passing> leaking_;               ///< of the field under way: signals that leak, element by element as in order_
-  std::vector<std::uint32_t> leaking_begins_;  ///< one more than order_ has
-  std::vector<Passing> passing_;               ///< scratch
-  std::vector<double> sum_;                    ///< scratch, by colour
 };
 
 /// The ways of signals through what is set, one after the other. What a way returns lasts until the next.
@@ -206,6 +133,10 @@ class Walk {
   /// passes only by which side of the light the resonance is on: on the way to another place on that side it never meets the
   /// light.
   const std::vector<std::int64_t>& marks(ElementId transmitter, FrequencySlot slot);
+
+  /// Of a transmitter whose light is the same in both: false: its marks are the same `before`, as nothing that it comes to is
+  /// among `moved` (by element; whatever is set otherwise than before), or what it comes to does the same with it.
+  bool meets_any(ElementId transmitter, FrequencySlot slot, const std::vector<bool>& moved, const Settings& before);
 
   /// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.
   const std::vector<ElementId>& elements(ElementId transmitter, FrequencySlot slot);
@@ -247,7 +178,8 @@ void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& set
 void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 void check_iterations(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 /// The receptions are by circuit of the plan.
-std::vector<Reception> check_light(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
+std::vector<Reception> check_light(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings,
+                                   Faults& faults);
 /// `powers`: all light that may be in each fibre together, mW at its end, by fibre. The tracer names whose it is.
 void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settings, LightTracer& tracer,
                   std::span<const double> powers, Faults& faults);
