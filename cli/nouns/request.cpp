@@ -56,6 +56,19 @@ void add_change_flags(CLI::App& verb, CommandLine& line, bool& wait) {
   add_wait(verb, wait);
 }
 
+std::string darkness_of(const ChangeReport& change) {
+  if (change.dark_predicted <= Duration{}) {
+    return {};
+  }
+  const std::string by =
+      change.slowest.empty() ? "" : format_text("{} needs {} by itself", change.slowest, text_of(change.slowest_time));
+  if (change.dark_predicted == change.slowest_time) {
+    return format_text("dark for {} at least: {}; no commit was measured yet\n", text_of(change.dark_predicted), by);
+  }
+  return format_text("dark for some {}, as commits of so many agents took{}{}\n", text_of(change.dark_predicted),
+                     by.empty() ? "" : "; ", by);
+}
+
 int print_dry_run(const Globals& globals, const OperatorReply& reply) {
   const auto* change = std::get_if<ChangeReport>(&reply.rows);
   if (change == nullptr) {
@@ -65,6 +78,7 @@ int print_dry_run(const Globals& globals, const OperatorReply& reply) {
   if (globals.json) {
     return kDone;
   }
+  std::fputs(darkness_of(*change).c_str(), stdout);
   std::printf(
       "would change %u agents, touch %u circuits and move %u switches; %u circuits in all, planned in %s; nothing was done\n",
       change->agents, change->touched, change->switches_moved, change->circuits, text_of(change->plan).c_str());

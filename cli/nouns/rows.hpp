@@ -25,6 +25,8 @@ std::string text_of(const std::vector<AuditRecord>& rows);
 std::string text_of(const std::vector<SchedulePart>& rows);
 std::string text_of(const CertificateReport& certificate);
 std::string text_of(const ChangeReport& change);
+/// How long its light would be dark, a line; empty: none goes dark, or nobody knows.
+std::string darkness_of(const ChangeReport& change);
 std::string text_of(const CircuitExplanation& explanation);
 
 /// A lane a revision: where it spends its time.

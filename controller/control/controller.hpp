@@ -82,6 +82,7 @@ class Controller {
   LightWatch light_;
   FoundState found_;
   RevisionNumbers numbers_;
+  DarkForecast dark_forecast_;
   CommitReturns returns_;
   CommitRunner commits_;
   ClockGuard clock_;

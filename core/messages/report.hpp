@@ -351,6 +351,11 @@ struct ChangeReport {
   std::vector<JobMove> moves;
   std::vector<CircuitChange> changes;  ///< at most limits::kChangesPerReport; `touched` counts all
   CertificateReport certificate{};     ///< of the schedule that it leads to
+  std::string slowest{};               ///< device that would take longest by itself, as CommitReport::slowest
+  Duration slowest_time{};             ///< that it promises
+  /// That its circuits would be dark for; slowest_time where this controller has measured no commit yet. 0: nothing goes dark,
+  /// or nobody asked for a commit (a diff).
+  Duration dark_predicted{};
   bool operator==(const ChangeReport&) const = default;
 };
 

@@ -400,6 +400,9 @@ struct RowFields<ChangeReport> {
                                              field(&ChangeReport::switches_moved, "switches_moved_count", "switches_moved"),
                                              field(&ChangeReport::certificate, "certificate"),
                                              field(&ChangeReport::plan, "plan_ns"),
+                                             field(&ChangeReport::slowest, "slowest"),
+                                             field(&ChangeReport::slowest_time, "slowest_ns"),
+                                             field(&ChangeReport::dark_predicted, "dark_predicted_ns"),
                                              limited(field(&ChangeReport::moves, "moves"), limits::kNodes),
                                              limited(field(&ChangeReport::changes, "changes"), limits::kChangesPerReport)};
 };

@@ -80,9 +80,9 @@ CommitReport report_of(const Plan& plan, CommitOrigin origin, Instant now) {
   report.switches_moved = switches_moved_by(plan);
   report.plan = origin.plan_time;
   report.certificate = std::move(origin.certificate);
-  report.slowest = std::move(origin.slowest);
-  report.slowest_time = origin.slowest_time;
-  report.dark_predicted = origin.dark_predicted;
+  report.slowest = std::move(origin.forecast.slowest);
+  report.slowest_time = origin.forecast.slowest_time;
+  report.dark_predicted = origin.forecast.dark;
   report.started = now;
   report.started_wall = origin.started_wall;
   return report;

@@ -13,6 +13,7 @@
 #include "controller/control/commit/commit_measures.hpp"
 #include "controller/control/commit/commit_pace.hpp"
 #include "controller/control/facts.hpp"
+#include "controller/control/jobs/dark_forecast.hpp"
 #include "core/message.hpp"
 #include "core/messages/report.hpp"
 #include "core/planning.hpp"
@@ -63,9 +64,7 @@ struct CommitOrigin {
   WallTime started_wall{};
   Duration plan_time{};
   CertificateReport certificate{};
-  std::string slowest{};    ///< CommitReport::slowest
-  Duration slowest_time{};  ///< and its time
-  Duration dark_predicted{};
+  CommitForecast forecast{};
 };
 
 class FabricCommit {

@@ -158,6 +158,7 @@ CommitRunner::CommitRunner(const CommitRunnerParts& parts)
       unusable_(parts.unusable),
       numbers_(parts.numbers),
       returns_(parts.returns),
+      dark_forecast_(parts.dark_forecast),
       admission_(facts_, desired_, confirmed_, alarms_, jobs_),
       conditions_({facts_, confirmed_, alarms_, sessions_, jobs_, numbers_, returns_}) {}
 
@@ -307,18 +308,7 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   admission_.place(*plan);
   CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
                       named(plan->plan.certificate, *facts_.fabric)};
-  const auto held = [&](DeviceId device) -> const Setpoint* {
-    const DevicePlan* now = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, device) : nullptr;
-    return now == nullptr ? nullptr : &now->timeline.front().setpoint;
-  };
-  if (const auto slowest = slowest_of(*facts_.fabric, plan->plan, held)) {
-    origin.slowest = facts_.fabric->device(slowest->device).name;
-    origin.slowest_time = slowest->time;
-  }
-  if (!plan->plan.touched.empty()) {
-    const auto agents = static_cast<std::uint32_t>(plan->plan.changed.size());
-    origin.dark_predicted = origin.slowest_time + dark_forecast_.beside(agents);
-  }
+  origin.forecast = dark_forecast_.of(*facts_.fabric, confirmed_, plan->plan);
   const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
   const CommitPaceOptions pace{answers_, returns_.lead_growth(), fire_skew_.p999()};
   committing.commit =

@@ -45,6 +45,7 @@ struct CommitRunnerParts {
   UnusableWatch& unusable;
   RevisionNumbers& numbers;
   CommitReturns& returns;
+  DarkForecast& dark_forecast;
 };
 
 /// A commit that came to its end, for whoever has to follow.
@@ -147,6 +148,7 @@ class CommitRunner {
   UnusableWatch& unusable_;
   RevisionNumbers& numbers_;
   CommitReturns& returns_;
+  DarkForecast& dark_forecast_;
   JobAdmission admission_;
   const StartConditions conditions_;
 
@@ -156,7 +158,6 @@ class CommitRunner {
   RepairScope repair_;  ///< what the next plan shall touch beside what changes
   std::deque<CommitReport> history_;
   FireSkew fire_skew_;
-  DarkForecast dark_forecast_;
   AnswerTimes answers_;
 };
 

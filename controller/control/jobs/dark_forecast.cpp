@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/fabric/dark_time.hpp"
+
 namespace loom {
 
 std::size_t DarkForecast::class_of(std::uint32_t agents) {
@@ -29,6 +31,22 @@ Duration DarkForecast::beside(std::uint32_t agents) const {
     }
   }
   return {};
+}
+
+CommitForecast DarkForecast::of(const Fabric& fabric, const ConfirmedPlans& confirmed, const Plan& plan) const {
+  CommitForecast forecast;
+  const auto held = [&](DeviceId device) -> const Setpoint* {
+    const DevicePlan* now = confirmed.exists() ? confirmed.desired_of(fabric, device) : nullptr;
+    return now == nullptr ? nullptr : &now->timeline.front().setpoint;
+  };
+  if (const auto slowest = slowest_of(fabric, plan, held)) {
+    forecast.slowest = fabric.device(slowest->device).name;
+    forecast.slowest_time = slowest->time;
+  }
+  if (!plan.touched.empty()) {
+    forecast.dark = forecast.slowest_time + beside(static_cast<std::uint32_t>(plan.changed.size()));
+  }
+  return forecast;
 }
 
 }  // namespace loom

@@ -6,15 +6,28 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "controller/control/jobs/confirmed_plans.hpp"
+#include "core/fabric/fabric.hpp"
+#include "core/plan.hpp"
 #include "core/time.hpp"
 
 namespace loom {
+
+/// What is known of a commit before it begins.
+struct CommitForecast {
+  std::string slowest{};    ///< CommitReport::slowest
+  Duration slowest_time{};  ///< and its time
+  Duration dark{};          ///< CommitReport::dark_predicted
+};
 
 class DarkForecast {
  public:
   /// A commit of so many agents whose slowest device promises `device` left light dark for `dark`, at most.
   void keep(std::uint32_t agents, Duration device, Duration dark);
+  /// Of a commit of this plan, which is none yet.
+  CommitForecast of(const Fabric& fabric, const ConfirmedPlans& confirmed, const Plan& plan) const;
   /// Beside the slowest device; 0: none was measured. Of a number of agents that was not, an inference from the nearest: in
   /// proportion from more (hosts that serve many share their time among them), as it was from fewer, which is the least.
   Duration beside(std::uint32_t agents) const;

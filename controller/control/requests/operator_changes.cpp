@@ -60,6 +60,7 @@ OperatorChanges::OperatorChanges(const OperatorChangeParts& parts)
       alarms_(parts.alarms),
       jobs_(parts.jobs),
       numbers_(parts.numbers),
+      dark_forecast_(parts.dark_forecast),
       commits_(parts.commits),
       tentative_(parts.tentative),
       answers_(parts.answers),
@@ -119,6 +120,10 @@ void OperatorChanges::on_tried(TentativeOutcome outcome, EffectSink& sink) {
                            sink);
   }
   if (change.only_asks) {
+    CommitForecast forecast = dark_forecast_.of(*facts_.fabric, confirmed_, (*outcome.result)->plan);
+    report.slowest = std::move(forecast.slowest);
+    report.slowest_time = forecast.slowest_time;
+    report.dark_predicted = forecast.dark;
     OperatorReply answered;
     answered.rows = std::move(report);
     return answers_.answer(change.requester, std::move(answered), sink);

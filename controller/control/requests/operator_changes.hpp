@@ -23,6 +23,7 @@ struct OperatorChangeParts {
   AlarmBoard& alarms;
   Jobs& jobs;
   const RevisionNumbers& numbers;
+  const DarkForecast& dark_forecast;
   CommitRunner& commits;
   TentativePlans& tentative;
   RequestAnswers& answers;
@@ -59,6 +60,7 @@ class OperatorChanges {
   AlarmBoard& alarms_;
   Jobs& jobs_;
   const RevisionNumbers& numbers_;
+  const DarkForecast& dark_forecast_;
   CommitRunner& commits_;
   TentativePlans& tentative_;
   RequestAnswers& answers_;

@@ -246,6 +246,9 @@ ChangeReport change() {
   report.moves = {{JobId{7}, NodeId{1}, NodeId{4}}};
   report.changes = {{CircuitChangeKind::removed, circuit_of(3)}, {CircuitChangeKind::added, circuit_of(9)}};
   report.certificate = certificate();
+  report.slowest = "wss-3";
+  report.slowest_time = 100ms;
+  report.dark_predicted = 140ms;
   return report;
 }
 

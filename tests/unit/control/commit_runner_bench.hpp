@@ -33,7 +33,7 @@ class RunnerBench {
         unusable(facts, confirmed, sessions, alarms),
         numbers(facts, confirmed, alarms),
         returns({facts, desired, confirmed, alarms, sessions, jobs}),
-        runner({facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable, numbers, returns}) {
+        runner({facts, desired, confirmed, journal, alarms, sessions, jobs, found, unusable, numbers, returns, dark_forecast}) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);
     }
@@ -217,6 +217,7 @@ class RunnerBench {
   UnusableWatch unusable;
   RevisionNumbers numbers;
   CommitReturns returns;
+  DarkForecast dark_forecast;
   CommitRunner runner;
   std::deque<Send> sent;
   std::vector<Record> records;

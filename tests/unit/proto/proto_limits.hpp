@@ -136,6 +136,8 @@ inline const std::vector<Range> kRanges{
     {"CommitReport.relight_ns", -limits::kDurationNs, limits::kDurationNs},
     {"CommitReport.total_ns", -limits::kDurationNs, limits::kDurationNs},
     {"ChangeReport.plan_ns", -limits::kDurationNs, limits::kDurationNs},
+    {"ChangeReport.slowest_ns", 0, limits::kDurationNs},
+    {"ChangeReport.dark_predicted_ns", 0, limits::kDurationNs},
     {"Spread.min_ns", -limits::kDurationNs, limits::kDurationNs},
     {"Spread.p50_ns", -limits::kDurationNs, limits::kDurationNs},
     {"Spread.p99_ns", -limits::kDurationNs, limits::kDurationNs},

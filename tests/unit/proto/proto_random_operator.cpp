@@ -220,6 +220,9 @@ ChangeReport change_report(Random& random) {
     return change;
   });
   out.certificate = certificate_report(random);
+  out.slowest = text(random);
+  out.slowest_time = length(random);
+  out.dark_predicted = length(random);
   return out;
 }
 

@@ -46,6 +46,11 @@ TEST_CASE("a job that changes its traffic keeps its nodes and its name, and the 
   CHECK(after.spec.name == "ring");
   CHECK(after.spec.collectives == spec.collectives);
   CHECK(bench.controller->confirmed() >= reply.revision);
+  const CommitReport done = bench.rows<CommitReport>(Noun::history, reply.revision.value).front();
+  CHECK(dry.slowest == done.slowest);
+  CHECK(dry.slowest_time > Duration{});
+  CHECK(dry.dark_predicted >= dry.slowest_time);
+  CHECK(dry.dark_predicted == done.dark_predicted);
   spec.node_count = 5;
   CHECK(mentions(refusal_of(bench.ask(ChangeJob{job, spec, false})).message, "runs on 4 nodes, the change is for 5"));
   CHECK(mentions(refusal_of(bench.ask(ChangeJob{JobId{99}, spec, false})).message, "job 99 does not run"));
