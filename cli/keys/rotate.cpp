@@ -150,8 +150,10 @@ int rotate_key(const Globals& globals, const KeysCommand& order) {
   if (!alone) {
     return give_up(alone.error(), "loom keys revoke " + fingerprint_of(rotation->before.public_key));
   }
-  const int done = conclude(globals, "rotated", {after}, asks_with_it.await(alone->keyring.digest(), alone->at, false));
-  return done != kDone || before == 0 ? done : await_agents(asks_with_it, nodes, before, alone->at);
+  const InForce in_force = asks_with_it.await(alone->keyring.digest(), alone->at, false);
+  const Clock::time_point revoked = Clock::now();  // until the controller had read the file, words with the old key counted
+  const int done = conclude(globals, "rotated", {after}, in_force);
+  return done != kDone || before == 0 ? done : await_agents(asks_with_it, nodes, before, revoked);
 }
 
 }  // namespace loom::cli
