@@ -63,9 +63,9 @@ std::string darkness_of(const ChangeReport& change) {
   const std::string by =
       change.slowest.empty() ? "" : format_text("{} needs {} by itself", change.slowest, text_of(change.slowest_time));
   if (change.dark_predicted == change.slowest_time) {
-    return format_text("dark for {} at least: {}; no commit was measured yet\n", text_of(change.dark_predicted), by);
+    return format_text("dark for {} at least: {}\n", text_of(change.dark_predicted), by);
   }
-  return format_text("dark for some {}, as commits of so many agents took{}{}\n", text_of(change.dark_predicted),
+  return format_text("dark for some {}, inferred from earlier commits{}{}\n", text_of(change.dark_predicted),
                      by.empty() ? "" : "; ", by);
 }
 

@@ -60,8 +60,7 @@ class Reader {
       }
       const auto& drop = fabric_.fibre_out[filter.element.value][1];
       const ElementId receiver = drop ? fabric_.fibres[drop->value].to.element : ElementId{};
-      const bool is_received = drop && std::holds_alternative<Receiver>(fabric_.element(receiver).kind);
-      if (!is_received || fabric_.node_of_element[receiver.value] != node.id) {
+      if (!drop || fabric_.node_of_element[receiver.value] != node.id) {
         return unsupported(
             format_text("filter {} does not drop to a receiver of node {}", fabric_.element(filter.element).name, node.name));
       }

@@ -2,6 +2,7 @@
 // The light of one set of emitting transmitters, fibre by fibre. For verify*.cpp only.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "core/fabric/fabric.hpp"
 
 namespace loom::verifying {
+
+/// A ratio of powers as a factor.
+inline double linear(Db gain) { return gain == Db{0} ? 1.0 : std::pow(10.0, gain.centi / 1000.0); }
 
 /// Signals of one frequency slot on one fibre.
 struct Cell {

@@ -3,7 +3,8 @@
 #include "controller/plan/verify/light_order.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "controller/plan/verify/light_field.hpp"
 
 namespace loom {
 
@@ -12,7 +13,7 @@ LightOrder::LightOrder(const Fabric& fabric) {
   std::vector<bool> placed(fabric.elements.size());
   for (const Fibre& fibre : fabric.fibres) {
     ++open[fibre.to.element.value];
-    fibre_factor.push_back(fibre.loss == Db{0} ? 1.0 : std::pow(10.0, -fibre.loss.centi / 1000.0));
+    fibre_factor.push_back(verifying::linear(-fibre.loss));
   }
   const auto append = [&](ElementId id) {
     placed[id.value] = true;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "controller/plan/verify/verify_parts.hpp"
@@ -13,22 +13,20 @@
 namespace loom::verifying {
 namespace {
 
-double linear(std::int32_t centi_db) { return centi_db == 0 ? 1.0 : std::pow(10.0, centi_db / 1000.0); }
-
-/// The same of values of which few differ.
+/// linear() of values of which few differ.
 class LinearTable {
  public:
-  double operator()(std::int32_t centi_db) {
-    Entry& entry = entries_[static_cast<std::uint32_t>(centi_db) % entries_.size()];
-    if (entry.centi_db != centi_db) {
-      entry = {centi_db, linear(centi_db)};
+  double operator()(Db gain) {
+    Entry& entry = entries_[static_cast<std::uint32_t>(gain.centi) % entries_.size()];
+    if (entry.gain != gain) {
+      entry = {gain, linear(gain)};
     }
     return entry.factor;
   }
 
  private:
   struct Entry {
-    std::int32_t centi_db = 0;
+    Db gain{0};
     double factor = 1;
   };
   std::array<Entry, 64> entries_;
@@ -82,20 +80,20 @@ bool Passages::leak_is_received(const Element& grating) const {
 void Passages::measure() {
   LinearTable factor;
   for (const Element& element : fabric_.elements) {
-    const std::int32_t gain = (settings_.gains[element.id.value] - element.insertion_loss).centi;
+    const Db gain = settings_.gains[element.id.value] - element.insertion_loss;
     double leak = 0;
     double drop = 1;
     if (const auto* switching = std::get_if<WavelengthSelectiveSwitch>(&element.kind)) {
-      leak = factor(gain - switching->isolation.centi);
+      leak = factor(gain - switching->isolation);
       if (settings_.wss[element.id.value] != nullptr) {
         leak_exits_[element.id.value] = leak_exits_of(element, *settings_.wss[element.id.value]);
       }
     } else if (const auto* grating = std::get_if<ArrayedWaveguideGrating>(&element.kind);
                grating && leak_is_received(element)) {
-      leak = factor(gain - grating->isolation.centi);
+      leak = factor(gain - grating->isolation);
     } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
-      leak = ring->isolation > Db{0} ? factor(gain - ring->isolation.centi) : 0;
-      drop = factor(gain - ring->drop_loss.centi);
+      leak = ring->isolation > Db{0} ? factor(gain - ring->isolation) : 0;
+      drop = factor(gain - ring->drop_loss);
     }
     pass_factor_.push_back(factor(gain));
     drop_factor_.push_back(drop);
@@ -218,7 +216,7 @@ Passage Passages::at_wss(const Element& element, const WavelengthSelectiveSwitch
                       centre_of(slot).mhz + half <= upper_edge_of(route.slot).mhz - wss.passband_edge.mhz;
     if (fits) {
       way.output = route.output;
-      way.factor = pass_factor_[element.id.value] * linear(-route.attenuation.centi);
+      way.factor = pass_factor_[element.id.value] * linear(-route.attenuation);
     } else {
       faults_.add(rules::kPassband, [&] {
         return format_text("{}: a signal of {} MHz at {} does not fit its slot at {} of {} MHz less its edges", element.name,

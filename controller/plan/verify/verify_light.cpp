@@ -344,8 +344,7 @@ class LightRules {
 
   /// Of light that was measured to arrive weaker than its figures say.
   double shortfall(const Circuit& circuit) const {
-    const Db offset = std::min(settings_.offset(circuit.transmitter, circuit.slot), Db{0});
-    return std::pow(10.0, offset.centi / 1000.0);
+    return linear(std::min(settings_.offset(circuit.transmitter, circuit.slot), Db{0}));
   }
 
   void check_receiver(const Element& element, const Receiver& receiver, const Field& field, FibreId fibre, double beside) {

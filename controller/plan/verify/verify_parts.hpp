@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -134,8 +133,8 @@ class Walk {
   /// light.
   const std::vector<std::int64_t>& marks(ElementId transmitter, FrequencySlot slot);
 
-  /// Of a transmitter whose light is the same in both: false: its marks are the same `before`, as nothing that it comes to is
-  /// among `moved` (by element; whatever is set otherwise than before), or what it comes to does the same with it.
+  /// Of a signal that was the same before: does it come to anything that is set otherwise than `before` for it? No: its marks
+  /// are those of before. `moved`: by element, all whose device is set otherwise.
   bool meets_any(ElementId transmitter, FrequencySlot slot, const std::vector<bool>& moved, const Settings& before);
 
   /// Every element that a transmitter's signal comes to, in the order of its way; one that it comes to twice is there twice.

@@ -2,7 +2,6 @@
 // How much light each fibre may carry, whoever opens it: all jobs together, each timeline at its worst, stray light included.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -81,7 +80,7 @@ void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settin
     if (powers[fibre.id.value] <= 0) {
       continue;
     }
-    const double at_beginning = std::pow(10.0, fibre.loss.centi / 1000.0);  // most of it is there
+    const double at_beginning = linear(fibre.loss);  // most of it is there
     const double power = powers[fibre.id.value] * at_beginning;
     const Dbm limit = power_limit_of(fabric, fibre.id);
     if (power > to_milliwatt(limit).value * (1 + kRounding)) {

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Light through a fabric: linear powers, signals by open ways, leaks by closed ones.
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
 #include <utility>
 
 #include "controller/plan/verify/verify_parts.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::verifying {
-namespace {
-
-double linear(std::int32_t centi_db) { return centi_db == 0 ? 1.0 : std::pow(10.0, centi_db / 1000.0); }
-
-}  // namespace
 
 Settings::Settings(const Fabric& fabric, const Plan& plan)
     : devices(fabric.devices.size(), nullptr),
@@ -121,7 +113,7 @@ void LightTracer::follow(const Lit& light) {
     return;
   }
   ++signal_number_;
-  const double power = linear(light.power.centi) * order_.fibre_factor[out[0]->value];
+  const double power = to_milliwatt(light.power).value * order_.fibre_factor[out[0]->value];
   open_.assign(1, {*out[0], {power, light.transmitter.value, passages_.colour_of(light.slot), 1}});
   while (!open_.empty()) {
     const Arrival at = open_.back();

@@ -231,9 +231,9 @@ TEST_CASE("a dry run says how long its light would be dark, and what that rests 
   change.slowest = "wss-3";
   change.slowest_time = std::chrono::milliseconds{100};
   change.dark_predicted = change.slowest_time;
-  CHECK(darkness_of(change) == "dark for 100 ms at least: wss-3 needs 100 ms by itself; no commit was measured yet\n");
+  CHECK(darkness_of(change) == "dark for 100 ms at least: wss-3 needs 100 ms by itself\n");
   change.dark_predicted = std::chrono::milliseconds{140};
-  CHECK(darkness_of(change) == "dark for some 140 ms, as commits of so many agents took; wss-3 needs 100 ms by itself\n");
+  CHECK(darkness_of(change) == "dark for some 140 ms, inferred from earlier commits; wss-3 needs 100 ms by itself\n");
 }
 
 }  // namespace loom::cli
