@@ -126,13 +126,13 @@ WssState LcosWssDriver::decide(Instant now) {
     return asks_who ? WssState::identify : status_is_good_ ? WssState::rest : WssState::status;
   }
   if (operation_.is_preparation()) {
-    return decide_preparation();
+    return decide_preparation(now);
   }
   if (lost() || channels_.new_grid(target_) == NewGrid::forbidden) {
     return looked_ ? WssState::rest : WssState::reading_ports;  // what is left is read before it is told
   }
   if (channels_.new_grid(target_) == NewGrid::yes) {
-    return ++definitions_ <= kAttempts ? WssState::force_flexgrid : WssState::rest;
+    return define();
   }
   if (const auto wanted = channels_.pattern_for(target_); wanted != channels_.ports()) {
     return prepared_ && prepared_->pattern == wanted ? WssState::show : load(wanted);
@@ -143,18 +143,29 @@ WssState LcosWssDriver::decide(Instant now) {
   return !status_is_good_ ? WssState::status : !fresh_ ? WssState::prove : WssState::rest;
 }
 
-/// A pattern is prepared for the grid that is there; where a new grid is needed there is nothing to prepare.
-WssState LcosWssDriver::decide_preparation() {
+/// A pattern is prepared for the grid that is there. Where a new grid is needed it is defined now if everything is blocked, as
+/// it is after: that moves no light. Else there is nothing to prepare.
+WssState LcosWssDriver::decide_preparation(Instant now) {
   if (withdraws_) {
     return prepared_ && prepared_->pattern != channels_.ports() ? load(channels_.ports()) : WssState::rest;
   }
+  const bool may_move = now < std::max(moving_until_, others_until_);
   if (channels_.new_grid(staged_) != NewGrid::no) {
-    return WssState::rest;
+    if (!channels_.held().empty()) {
+      return WssState::rest;
+    }
+    return may_move && definitions_ == 0 ? WssState::settle : define();  // what was blocked just now may still pass light
   }
   auto wanted = channels_.pattern_for(staged_);
-  const bool is_there = wanted == channels_.ports() || (prepared_ && prepared_->pattern == wanted);
-  return is_there ? WssState::rest : load(std::move(wanted));
+  if (wanted != channels_.ports() && (!prepared_ || prepared_->pattern != wanted)) {
+    return load(std::move(wanted));
+  }
+  return may_move && definitions_ > 0 ? WssState::settle : WssState::rest;  // a preparation takes away no proof
 }
+
+WssState LcosWssDriver::define() { return ++definitions_ <= kAttempts ? WssState::force_flexgrid : WssState::rest; }
+
+const std::vector<WssChannel>& LcosWssDriver::wanted() const { return operation_.is_preparation() ? staged_ : target_; }
 
 WssState LcosWssDriver::load(std::vector<PortSetting> pattern) {
   to_load_ = std::move(pattern);
@@ -229,7 +240,7 @@ std::string LcosWssDriver::text() const {
     case WssState::probe:
       return "DCC " + flexgrid::write_grid({}, std::span(&kBeyondCoarse, 1));
     case WssState::define:
-      return "DCC " + flexgrid::write_grid(channels_.dialect(), channels_.grid_for(target_));
+      return "DCC " + flexgrid::write_grid(channels_.dialect(), channels_.grid_for(wanted()));
     case WssState::load:
       return "URA " + pattern();
     case WssState::show:
@@ -289,8 +300,8 @@ Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
   }
   if (state_ == WssState::probe) {
     channels_.set_slices(flexgrid::kCoarseSlices);
-    const bool fit =
-        std::ranges::all_of(target_, [this](const WssChannel& each) { return fits_slices(channels_.dialect(), each.channel); });
+    const bool fit = std::ranges::all_of(
+        wanted(), [this](const WssChannel& each) { return fits_slices(channels_.dialect(), each.channel); });
     if (fit) {
       return Answer::understood;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LcosWssDriver: a wavelength-selective switch of the published flexgrid dialect. It holds the next pattern ready in the device
-// (URA) and only switches to it when it fires (RSW); it defines the channel grid anew only where that was to be expected. The
-// device does not say when a switch is over nor what its light does: settled is the OK to RSW, the commanded pattern read back
-// while it moves, then the end of its worst settling time and a good status, and its proof is *assumed*.
+// (URA) and only switches to it when it fires (RSW); it defines the channel grid anew only where that was to be expected, and
+// before it fires where everything is blocked. The device does not say when a switch is over nor what its light does: settled
+// is the OK to RSW, the commanded pattern read back while it moves, then the end of its worst settling time and a good status,
+// and its proof is *assumed*.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +79,9 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
 
   Result<void> check_route(const WssRoute& route) const;
   WssState decide(Instant now);
-  WssState decide_preparation();
+  WssState decide_preparation(Instant now);
+  WssState define();
+  const std::vector<WssChannel>& wanted() const;
   WssState load(std::vector<flexgrid::PortSetting> pattern);
   std::string text() const;
   void mark_moved(Instant now);

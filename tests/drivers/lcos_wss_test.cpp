@@ -31,6 +31,13 @@ std::vector<std::string> lines(const Rig& rig, std::size_t from = 0) {
   return all;
 }
 
+/// Somebody else says it to the device.
+void say(Rig& rig, const std::string& text) {
+  const std::string line = flexgrid::frame(false, text);
+  rig.model->execute(rig.now,
+                     {rig.driver->observe().device, 1, Frame{{line.begin(), line.end()}, 0, "\r\n"}, Duration{1'000'000'000}});
+}
+
 /// Brings the setpoint into the device unseen, as a commit does before its instant.
 void prepare(Rig& rig, const Setpoint& setpoint) {
   REQUIRE(rig.driver->check(setpoint).has_value());
@@ -76,6 +83,51 @@ TEST_CASE("wss_switches_at_once_to_what_it_was_made_to_hold_ready") {
   CHECK(lines(rig, before) == Lines{"RSW", "RRA?", "OSS?"});  // what it took is read while it moves
   CHECK(rig.now - fired >= std::chrono::milliseconds{100});   // the worst settling time: nothing tells a better one
   CHECK(light(rig, rig.now).routes == kOther.routes);
+}
+
+TEST_CASE("wss_that_passes_no_light_gets_its_grid_before_it_fires") {
+  Rig rig = wss_rig();
+  prepare(rig, kTwoRoutes);
+  CHECK(lines(rig) == Lines{"DCC?", "RRA?", "CHW 0", "DCC 1=387:387", "DCC " + kComb, "DCC?", "RRA?",
+                            "URA 1,2,0.0;2,99,99.9;3,1,1.2;4,99,99.9;5,99,99.9"});
+  CHECK(light(rig, rig.now).routes.empty());
+  CHECK(light(rig, rig.now).moving.empty());
+  CHECK(seen(rig).settled);
+  CHECK_FALSE(rig.driver->preparation_failed());
+  std::size_t before = rig.transactions.size();
+  rig.driver->withdraw();  // of a revision that is given up; the grid may stay
+  rig.run();
+  CHECK(lines(rig, before) == Lines{"URA 1,99,99.9;2,99,99.9;3,99,99.9;4,99,99.9;5,99,99.9"});
+  prepare(rig, kTwoRoutes);
+  before = rig.transactions.size();
+  rig.fire(kTwoRoutes);
+  REQUIRE(rig.driver->activity() == DriverActivity::settled);
+  CHECK(lines(rig, before) == Lines{"RSW", "RRA?", "OSS?"});
+  CHECK(light(rig, rig.now).routes == kTwoRoutes.routes);
+}
+
+TEST_CASE("wss_that_may_still_close_gets_no_grid_before_it_has") {
+  Rig rig = wss_rig();
+  rig.fire(kTwoRoutes);
+  const Instant closing = rig.now;
+  say(rig, "URA 1,99,99.9;2,99,99.9;3,99,99.9;4,99,99.9;5,99,99.9");  // somebody else
+  say(rig, "RSW");
+  const std::size_t before = rig.transactions.size();
+  prepare(rig, WavelengthSwitchSetpoint{{{{-274, 4}, 0, 1, Db{0}}}});
+  CHECK(lines(rig, before)[3] == "DCC 1=7:14;2=21:36;3=37:52;4=53:68;5=772:772");
+  CHECK(rig.now - closing >= std::chrono::milliseconds{200});  // it closes, then it takes the grid
+}
+
+TEST_CASE("wss_whose_grid_cannot_be_defined_says_so_before_anything_moves") {
+  Rig rig = wss_rig();
+  rig.wire = [](const Transaction& transaction) {
+    const auto& request = std::get<Frame>(transaction.order).request;
+    const std::string line(request.begin(), request.end());
+    return line.contains("DCC 1=5") ? std::optional(BusReply{BusStatus::ok, 0, {}, {'R', 'E', 'R', '\r', '\n'}}) : std::nullopt;
+  };
+  prepare(rig, kTwoRoutes);
+  CHECK(rig.driver->preparation_failed());
+  CHECK(light(rig, rig.now).routes.empty());
 }
 
 TEST_CASE("wss_overwrites_what_is_not_to_be_shown") {
@@ -145,13 +197,8 @@ TEST_CASE("wss_defines_a_new_grid_when_a_width_changes_and_the_old_one_when_it_i
 TEST_CASE("wss_does_not_disturb_circuits_that_stay_by_a_grid_that_nobody_expects") {
   Rig rig = wss_rig();
   rig.fire(kTwoRoutes);
-  const auto say = [&](const std::string& text) {
-    const std::string line = flexgrid::frame(false, text);
-    rig.model->execute(
-        rig.now, {rig.driver->observe().device, 1, Frame{{line.begin(), line.end()}, 0, "\r\n"}, Duration{1'000'000'000}});
-  };
-  say("DCC 1=5:20;2=37:52;3=772:772");  // somebody else, who leaves the routes as they were
-  say("UCA 1,2,0.0;2,1,1.2");
+  say(rig, "DCC 1=5:20;2=37:52;3=772:772");  // somebody else, who leaves the routes as they were
+  say(rig, "UCA 1,2,0.0;2,1,1.2");
   rig.now += std::chrono::seconds{1};
   rig.poll();
   CHECK(seen(rig).routes == kTwoRoutes.routes);
