@@ -41,7 +41,26 @@ constexpr ProcedureRow<WssState> kTable[] = {
     {WssState::prove, Exchange::asks, WssState::decide, WssState::prove},
 };
 
+/// Counts one more attempt; after the last the procedure comes to rest.
+WssState if_few(unsigned& attempts, WssState state) { return ++attempts <= kAttempts ? state : WssState::rest; }
+
 }  // namespace
+
+std::string_view WssInterview::question() const { return kWhoAreYou[next_]; }
+
+bool WssInterview::goes_on() const { return next_ < kWhoAreYou.size() && !has_asked_; }
+
+void WssInterview::absorb(std::string_view data, DeviceIdentity& identity) {
+  static constexpr std::array<std::string_view, kWhoAreYou.size()> kWords{"", "hardware ", "firmware ", "starts "};
+  std::string word(data.substr(0, kShown));
+  std::ranges::replace_if(word, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  if (next_ == 0) {
+    identity.serial = word;
+  } else {
+    identity.description += format_text("{}{}{}", identity.description.empty() ? "" : ", ", kWords[next_], word);
+  }
+  pass();
+}
 
 LcosWssDriver::LcosWssDriver(WssProfile profile)
     : ReadBackDriver(std::move(profile), kTable), channels_(profile_.dialect, profile_.comb) {
@@ -107,7 +126,7 @@ void LcosWssDriver::begin() {
   looked_ = false;
   status_is_good_ = !has_status_;
   status_since_ = Instant{};
-  asked_who_ = false;
+  interview_.begin();
   if (operation_.is_audit() || (operation_.is_preparation() && !withdraws_)) {
     channels_.forget_grid();  // what is there is read, so that whoever fires next need not
   }
@@ -122,8 +141,7 @@ WssState LcosWssDriver::decide(Instant now) {
     return WssState::reading_ports;
   }
   if (operation_.is_audit()) {
-    const bool asks_who = identity_ < kWhoAreYou.size() && !asked_who_;
-    return asks_who ? WssState::identify : status_is_good_ ? WssState::rest : WssState::status;
+    return interview_.goes_on() ? WssState::identify : status_is_good_ ? WssState::rest : WssState::status;
   }
   if (operation_.is_preparation()) {
     return decide_preparation(now);
@@ -132,7 +150,7 @@ WssState LcosWssDriver::decide(Instant now) {
     return looked_ ? WssState::rest : WssState::reading_ports;  // what is left is read before it is told
   }
   if (channels_.new_grid(target_) == NewGrid::yes) {
-    return define();
+    return if_few(definitions_, WssState::force_flexgrid);
   }
   if (const auto wanted = channels_.pattern_for(target_); wanted != channels_.ports()) {
     return prepared_ && prepared_->pattern == wanted ? WssState::show : load(wanted);
@@ -154,7 +172,8 @@ WssState LcosWssDriver::decide_preparation(Instant now) {
     if (!channels_.held().empty()) {
       return WssState::rest;
     }
-    return may_move && definitions_ == 0 ? WssState::settle : define();  // what was blocked just now may still pass light
+    return may_move && definitions_ == 0 ? WssState::settle  // what was blocked just now may still pass light
+                                         : if_few(definitions_, WssState::force_flexgrid);
   }
   auto wanted = channels_.pattern_for(staged_);
   if (wanted != channels_.ports() && (!prepared_ || prepared_->pattern != wanted)) {
@@ -163,13 +182,11 @@ WssState LcosWssDriver::decide_preparation(Instant now) {
   return may_move && definitions_ > 0 ? WssState::settle : WssState::rest;  // a preparation takes away no proof
 }
 
-WssState LcosWssDriver::define() { return ++definitions_ <= kAttempts ? WssState::force_flexgrid : WssState::rest; }
-
 const std::vector<WssChannel>& LcosWssDriver::wanted() const { return operation_.is_preparation() ? staged_ : target_; }
 
 WssState LcosWssDriver::load(std::vector<PortSetting> pattern) {
   to_load_ = std::move(pattern);
-  return ++loads_ <= kAttempts ? WssState::load : WssState::rest;
+  return if_few(loads_, WssState::load);
 }
 
 WssState LcosWssDriver::resolve(WssState state, Instant now) {
@@ -232,7 +249,7 @@ std::string LcosWssDriver::text() const {
     case WssState::prove:
       return "RRA?";
     case WssState::identify:
-      return std::string(kWhoAreYou[identity_]);
+      return std::string(interview_.question());
     case WssState::status:
       return "OSS?";
     case WssState::force_flexgrid:
@@ -289,8 +306,7 @@ Answer LcosWssDriver::absorb_refusal(Instant now, std::string_view error) {
     return Answer::understood;  // it does not know the framed form
   }
   if (state_ == WssState::identify) {
-    ++identity_;
-    asked_who_ = true;
+    interview_.pass();
     return Answer::understood;
   }
   if (state_ == WssState::status) {
@@ -356,7 +372,7 @@ bool LcosWssDriver::absorb_data(Instant now, std::string_view data, std::uint32_
     case WssState::prove:
       return absorb_ports(now, data);
     case WssState::identify:
-      absorb_identity(data);
+      interview_.absorb(data, operation_.observation().identity);
       return true;
     case WssState::probe:
       channels_.set_slices(flexgrid::kSlices);
@@ -423,20 +439,6 @@ Answer LcosWssDriver::absorb_status(std::string_view data) {
           format_text("its operation status (OSS?) is {}; if that means no trouble, say ignored_status: {} in its profile",
                       data, *status | profile_.ignored_status));
   return Answer::ended;
-}
-
-void LcosWssDriver::absorb_identity(std::string_view data) {
-  static constexpr std::array<std::string_view, kWhoAreYou.size()> kWords{"", "hardware ", "firmware ", "starts "};
-  DeviceIdentity& identity = operation_.observation().identity;
-  std::string word(data.substr(0, kShown));
-  std::ranges::replace_if(word, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  if (identity_ == 0) {
-    identity.serial = word;
-  } else {
-    identity.description += format_text("{}{}{}", identity.description.empty() ? "" : ", ", kWords[identity_], word);
-  }
-  ++identity_;
-  asked_who_ = true;
 }
 
 /// A channel that was proven and is gone or elsewhere though nobody defined a new grid.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/fabric/fabric.hpp"
@@ -42,6 +43,26 @@ enum class WssState : std::uint8_t {
   settle,
   status,
   prove
+};
+
+/// Who the device is: a few questions, one an audit. What it does not know it refuses, and is not asked again.
+class WssInterview {
+ public:
+  /// An audit begins.
+  void begin() { has_asked_ = false; }
+  bool goes_on() const;
+  /// Precondition: goes_on().
+  std::string_view question() const;
+  void absorb(std::string_view data, DeviceIdentity& identity);
+  /// The next one is asked next time.
+  void pass() {
+    ++next_;
+    has_asked_ = true;
+  }
+
+ private:
+  std::size_t next_ = 0;
+  bool has_asked_ = false;
 };
 
 class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChannel> {
@@ -80,7 +101,6 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   Result<void> check_route(const WssRoute& route) const;
   WssState decide(Instant now);
   WssState decide_preparation(Instant now);
-  WssState define();
   const std::vector<WssChannel>& wanted() const;
   WssState load(std::vector<flexgrid::PortSetting> pattern);
   std::string text() const;
@@ -89,7 +109,6 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   bool absorb_data(Instant now, std::string_view data, std::uint32_t connection);
   bool absorb_ports(Instant now, std::string_view data);
   Answer absorb_status(std::string_view data);
-  void absorb_identity(std::string_view data);
   std::optional<WssChannel> lost() const;
   void finish();
 
@@ -107,8 +126,7 @@ class LcosWssDriver final : public ReadBackDriver<WssProfile, WssState, WssChann
   bool has_status_ = true;       ///< it knows OSS?
   bool status_is_good_ = false;  ///< asked in this operation
   Instant status_since_{};       ///< it has been bad
-  std::size_t identity_ = 0;     ///< of the questions who it is, the next; one an audit
-  bool asked_who_ = false;
+  WssInterview interview_;
   bool has_moved_ = false;  ///< we moved it since its ports were read: what differs is ours
   bool fresh_ = false;      ///< ports were read since it moved, or since this operation began
   bool looked_ = false;     ///< ports were read since this operation began; else they are remembered from an earlier one
