@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -130,7 +131,8 @@ struct PlanResult {
 struct PlanOutcome {
   Revision revision;
   Result<std::shared_ptr<const PlanResult>> result = fail(ErrorCode::internal, "no plan was made");
-  Duration elapsed{};  ///< measured by the host; never used to decide
+  Duration elapsed{};         ///< measured by the host; never used to decide
+  std::size_t row_bytes = 0;  ///< of the journal's row that would carry the plan; 0: nobody counted
 };
 
 }  // namespace loom

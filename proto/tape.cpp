@@ -60,6 +60,7 @@ struct EventWriter {
   void operator()(const Planned& in) const {
     out.mutable_planned()->set_revision_number(in.outcome.revision.value);
     out.mutable_planned()->set_elapsed_ns(in.outcome.elapsed.count());
+    out.mutable_planned()->set_row_byte_count(in.outcome.row_bytes);
   }
   void operator()(const BusReplied&) const { LOOM_ASSERT(false && "a controller has no bus"); }
   void operator()(const InterlockChanged&) const { LOOM_ASSERT(false && "a controller has no interlock"); }
@@ -155,6 +156,7 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
       Planned planned;
       planned.outcome.revision = {in.planned().revision_number()};
       planned.outcome.elapsed = check.duration("elapsed_ns", in.planned().elapsed_ns());
+      planned.outcome.row_bytes = in.planned().row_byte_count();
       out.event = std::move(planned);
       break;
     }

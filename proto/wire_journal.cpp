@@ -9,7 +9,7 @@
 
 namespace loom::wire {
 
-static_assert(static_cast<int>(CommitDecision_MAX) == static_cast<int>(loom::CommitDecision::returned) + 1);
+static_assert(static_cast<int>(CommitDecision_MAX) == static_cast<int>(loom::CommitDecision::planned) + 1);
 
 // --- to the wire ---------------------------------------------------------------------------------------------------------
 
@@ -103,6 +103,10 @@ void write(const loom::SnapshotRecord& in, Record& out) {
     to_wire(*in.going, *record.mutable_going());
     to_wire(*in.going_intent, *record.mutable_going_intent());
   }
+  if (in.planned) {
+    to_wire(*in.planned, *record.mutable_planned());
+    to_wire(*in.planned_intent, *record.mutable_planned_intent());
+  }
   for (const auto& plan : in.uncertain) {
     to_wire(*plan, *record.add_uncertain());
   }
@@ -168,10 +172,10 @@ void must_equal(Check& check, Revision is, Revision must_be, const char* whose) 
 
 loom::CommitRecord read(Check& check, const CommitRecord& in) {
   loom::CommitRecord out;
-  out.decision = check.enumeration("decision", in.decision(), loom::CommitDecision::returned);
+  out.decision = check.enumeration("decision", in.decision(), loom::CommitDecision::planned);
   out.revision = {in.revision_number()};
   out.next_circuit = {in.next_circuit_id()};
-  if (out.decision == loom::CommitDecision::going) {
+  if (out.decision == loom::CommitDecision::planned) {
     check.present("plan", in.has_plan());
   }
   if (in.has_plan()) {
@@ -233,6 +237,12 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
     check.present("going_intent", in.has_going_intent());
     out.going = read_plan(check, "going", in.going());
     out.going_intent = read_intent(check, "going_intent", in.going_intent());
+  }
+  check.present("planned", in.has_planned() || !in.has_planned_intent());
+  if (in.has_planned()) {
+    check.present("planned_intent", in.has_planned_intent());
+    out.planned = read_plan(check, "planned", in.planned());
+    out.planned_intent = read_intent(check, "planned_intent", in.planned_intent());
   }
   if (check.count("uncertain", in.uncertain_size(), limits::kUncertainPlans)) {
     for (int i = 0; i < in.uncertain_size() && check.ok(); ++i) {

@@ -2,6 +2,8 @@
 // One queue, one thread.
 #include "runtime/planner.hpp"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -9,9 +11,18 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
+namespace {
 
-Planner::Planner(Post post, MakePlan make_plan)
-    : post_(std::move(post)), make_plan_(std::move(make_plan)), thread_([this] { serve(); }) {}
+/// Nothing was ordered for so long: the next order may be far away, and what the last one set off is likely over. [K]
+constexpr std::chrono::seconds kRest{10};
+
+}  // namespace
+
+Planner::Planner(Post post, MakePlan make_plan, RowBytes row_bytes)
+    : post_(std::move(post)),
+      make_plan_(std::move(make_plan)),
+      row_bytes_(std::move(row_bytes)),
+      thread_([this] { serve(); }) {}
 
 Planner::~Planner() {
   stop_ = true;
@@ -38,7 +49,11 @@ void Planner::serve() {
     QueuedPlan queued;
     {
       std::unique_lock lock(mutex_);
-      arrived_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+      const auto has_work = [this] { return stop_ || !queue_.empty(); };
+      if (!arrived_.wait_for(lock, kRest, has_work)) {
+        malloc_trim(0);  // a plan of a large fabric needs a hundred megabytes, of which the allocator gives none back by itself
+        arrived_.wait(lock, has_work);
+      }
       if (stop_) {
         return;
       }
@@ -57,6 +72,7 @@ PlanOutcome Planner::carry_out(const PlanRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   try {
     outcome.result = make_plan_(stoppable);
+    outcome.row_bytes = outcome.result ? row_bytes_(*outcome.result) : 0;
   } catch (const std::exception& error) {  // a library's; ours do not throw
     outcome.result = fail(ErrorCode::internal, format_text("planning failed in a library: {}", error.what()));
   }

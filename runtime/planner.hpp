@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -19,8 +20,11 @@ namespace loom {
 class Planner {
  public:
   using MakePlan = std::function<Result<std::shared_ptr<const PlanResult>>(const PlanRequest& request)>;
+  /// How long the journal's row of a plan is.
+  using RowBytes = std::function<std::size_t(const std::shared_ptr<const PlanResult>& plan)>;
 
-  Planner(Post post, MakePlan make_plan);
+  /// `row_bytes` is asked on the planner's thread, where nobody waits for it.
+  Planner(Post post, MakePlan make_plan, RowBytes row_bytes);
   /// Asks the plan under way to stop, waits for it, and forgets the others.
   ~Planner();
   Planner(const Planner&) = delete;
@@ -39,6 +43,7 @@ class Planner {
 
   Post post_;
   MakePlan make_plan_;
+  RowBytes row_bytes_;
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable arrived_;

@@ -19,6 +19,10 @@ void RevisionsRead::note(const Record& record) {
   if (commit == nullptr) {
     return;
   }
+  if (commit->decision == CommitDecision::planned) {
+    planned = *commit;
+    return;
+  }
   if (commit->decision == CommitDecision::going) {
     going = std::max(going, commit->revision);
     return;
@@ -27,6 +31,14 @@ void RevisionsRead::note(const Record& record) {
   if (commit->decision == CommitDecision::confirmed) {
     confirmed = std::max(confirmed, commit->revision);
   }
+}
+
+CommitRecord RevisionsRead::with_plan(CommitRecord record) const {
+  if (record.decision == CommitDecision::going && record.plan == nullptr && record.revision == planned.revision) {
+    record.plan = planned.plan;
+    record.intent = planned.intent;
+  }
+  return record;
 }
 
 std::vector<Record> unread_records(const SnapshotRecord& snapshot, const RevisionsRead& read) {
@@ -49,6 +61,10 @@ std::vector<Record> unread_records(const SnapshotRecord& snapshot, const Revisio
   }
   if (snapshot.going != nullptr) {
     add_going(snapshot.going);
+  }
+  if (snapshot.planned != nullptr && snapshot.planned->revision != read.planned.revision) {
+    records.emplace_back(CommitRecord{CommitDecision::planned, snapshot.planned->revision, snapshot.next_circuit,
+                                      snapshot.planned, snapshot.planned_intent});
   }
   return records;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a snapshot of the controller's journal says to a judge that has read only some of the rows which it stands for: those
-// rows again, as far as a snapshot knows of them. One that has read them all learns nothing of a plan twice.
+// What a judge remembers of the controller's journal: which plan a `going` lets go, and which revisions it has read of, so that
+// of a snapshot it learns only those of the rows which it stands for that it has not read. One that has read them all learns
+// nothing of a plan twice.
 #pragma once
 
 #include <vector>
@@ -11,12 +12,16 @@ namespace loom {
 
 /// The newest revisions of which a reader knows; 0: none.
 struct RevisionsRead {
+  CommitRecord planned;  ///< the newest one, as it was recorded; no plan: none
   Revision going;
   Revision confirmed;
   Revision ended;  ///< confirmed or returned
 
   /// Of any record; a SnapshotRecord counts as those that it stands for.
   void note(const Record& record);
+  /// A `going` whose plan stands in the row before it has it, and its intent, as if it were its own. To be asked of what was
+  /// noted last.
+  CommitRecord with_plan(CommitRecord record) const;
 };
 
 /// In the order in which they were written, the snapshot's intent first. A revision that is neither confirmed nor going when

@@ -21,6 +21,12 @@ void JournalQueue::append(Record record, EffectSink& sink) {
   ++appended_;
 }
 
+void JournalQueue::append_planned(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit, EffectSink& sink) {
+  if (!has_planned(plan->plan.revision)) {
+    append(planned_row(plan, next_circuit), sink);
+  }
+}
+
 void JournalQueue::append_snapshot(const IsForgotten& is_forgotten, EffectSink& sink) {
   std::erase_if(state_.answered, is_forgotten);
   SnapshotRecord snapshot = state_;
@@ -66,14 +72,13 @@ std::optional<Error> JournalQueue::refusal_of(const IntentRecord& record) const 
                "loom job list"};
 }
 
-std::optional<Error> JournalQueue::refusal_of(const CommitRecord& record) const {
-  const std::size_t bytes = bytes_ ? bytes_(record) : 0;
-  if (bytes <= limits::kRecordBytes) {
+std::optional<Error> JournalQueue::refusal_of_plan(std::size_t row_bytes) {
+  if (row_bytes <= limits::kRecordBytes) {
     return std::nullopt;
   }
   return Error{
       ErrorCode::out_of_range,
-      format_text("the plan takes {} bytes of the journal; the limit, kRecordBytes, is {}", bytes, limits::kRecordBytes),
+      format_text("the plan takes {} bytes of the journal; the limit, kRecordBytes, is {}", row_bytes, limits::kRecordBytes),
       "loom job list"};
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,10 @@ class JournalQueue {
   void append(Record record, EffectSink& sink);
   /// Its request is so old that nobody repeats it any more.
   using IsForgotten = std::function<bool(const IntentCause&)>;
+  /// Of a commit that has not gone: its plan stands in the journal.
+  bool has_planned(Revision revision) const { return state_.planned != nullptr && state_.planned->revision == revision; }
+  /// The plan of a commit that is being prepared, unless it is there: `going` then is a short row.
+  void append_planned(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit, EffectSink& sink);
   /// One row that stands for all before it. Earlier revisions are dropped from it, oldest first, until it fits into a row.
   void append_snapshot(const IsForgotten& is_forgotten, EffectSink& sink);
   /// The oldest act whose row is among the first `durable` ones; empty: none is due.
@@ -71,8 +76,8 @@ class JournalQueue {
   const std::optional<Error>& failure() const { return failure_; }
   /// Why this intent cannot be recorded: the journal takes no rows, or not one of this length.
   std::optional<Error> refusal_of(const IntentRecord& record) const;
-  /// Nor this plan.
-  std::optional<Error> refusal_of(const CommitRecord& record) const;
+  /// Why no row of a plan may have so many bytes.
+  static std::optional<Error> refusal_of_plan(std::size_t row_bytes);
 
  private:
   struct PendingAct {

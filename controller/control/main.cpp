@@ -257,6 +257,12 @@ Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line,
                            std::move(post));
 }
 
+/// On one fabric for as long as the process lives.
+Planner::MakePlan planning() {
+  return
+      [memory = PlanMemory()](const PlanRequest& request) mutable { return make_plan(all_architectures(), request, memory); };
+}
+
 /// What `systemctl status` shows.
 std::string status_line(const Controller& controller) {
   const StatusReport status = controller.status();
@@ -296,9 +302,8 @@ int run(const CommandLine& command_line) {
   if (!store) {
     return give_up(store.error());
   }
-  Planner planner((*loop)->poster(), [memory = PlanMemory()](const PlanRequest& request) mutable {
-    return make_plan(all_architectures(), request, memory);
-  });
+  Planner planner((*loop)->poster(), planning(),
+                  [](const auto& plan) { return encoded_bytes(planned_row(plan, plan->next_circuit)); });
   Controller controller({scenario.value->fabric, scenario.value->algorithm, scenario.value->controller, scenario.value->drift,
                          scenario.value->adapt, encoded_bytes});
   HostSeams seams;

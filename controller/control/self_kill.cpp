@@ -31,7 +31,7 @@ constexpr auto kEffectNames = std::to_array<std::string_view>(
 static_assert(kEffectNames.size() == std::variant_size_v<Effect>);
 constexpr auto kRecordNames = std::to_array<std::string_view>({"term", "intent", "commit", "latch", "snapshot", "audit"});
 static_assert(kRecordNames.size() == std::variant_size_v<Record>);
-constexpr std::array<std::string_view, 3> kDecisionNames{"going", "confirmed", "returned"};
+constexpr std::array<std::string_view, 4> kDecisionNames{"going", "confirmed", "returned", "planned"};
 
 std::string name_of(const Event& event) {
   const auto* message = std::get_if<MessageArrived>(&event);

@@ -51,9 +51,11 @@ struct IntentRecord {
   bool operator==(const IntentRecord&) const = default;
 };
 
-enum class CommitDecision : std::uint8_t { going, confirmed, returned };
+/// `planned`: agents prepare for it, and nothing has moved.
+enum class CommitDecision : std::uint8_t { going, confirmed, returned, planned };
 
-/// `going` carries the plan; the later decisions about the same revision do not repeat it.
+/// `planned` carries the plan, which is long, while nobody waits for its row; `going`, for which every agent waits, then need
+/// not, nor do the later decisions about the same revision.
 struct CommitRecord {
   CommitDecision decision = CommitDecision::going;
   Revision revision;
@@ -100,8 +102,10 @@ struct SnapshotRecord {
   std::vector<KeptRevision> kept;         ///< oldest first, at most limits::kRevisionsKept; the last one is what is confirmed
   std::shared_ptr<const Plan> confirmed;  ///< null: nothing yet
   CircuitId confirmed_next_circuit;       ///< as of its confirmation
-  std::shared_ptr<const Plan> going;      ///< null: none, or it was confirmed or returned since
-  std::shared_ptr<const Intent> going_intent;  ///< that it carries out
+  std::shared_ptr<const Plan> planned;    ///< null: none, or it went or was given up since
+  std::shared_ptr<const Intent> planned_intent;  ///< that it carries out
+  std::shared_ptr<const Plan> going;             ///< null: none, or it was confirmed or returned since
+  std::shared_ptr<const Intent> going_intent;    ///< that it carries out
   /// Went and were neither confirmed nor followed by one that was, oldest first: devices may be where any of them wants them.
   std::vector<std::shared_ptr<const Plan>> uncertain;
   std::vector<LitStage> lit;       ///< ascending job; of jobs that `intent` or a kept revision has

@@ -73,13 +73,29 @@ void leave_going(SnapshotRecord& state) {
   }
 }
 
+std::shared_ptr<const Intent> intent_of(const SnapshotRecord& state, std::shared_ptr<const Intent> own) {
+  return own != nullptr ? std::move(own) : std::make_shared<const Intent>(state.intent);
+}
+
+/// What was planned before is followed by this decision, or it was given up.
 void apply_one(SnapshotRecord& state, CommitRecord record) {
   state.next_revision = std::max(state.next_revision, Revision{record.revision.value + 1});
   state.next_circuit = std::max(state.next_circuit, record.next_circuit);
+  const std::shared_ptr<const Plan> planned = std::exchange(state.planned, nullptr);
+  std::shared_ptr<const Intent> planned_intent = std::exchange(state.planned_intent, nullptr);
+  if (record.decision == CommitDecision::planned) {
+    state.planned = std::move(record.plan);
+    state.planned_intent = intent_of(state, std::move(record.intent));
+    return;
+  }
   if (record.plan != nullptr) {
     leave_going(state);
     state.going = std::move(record.plan);
-    state.going_intent = record.intent != nullptr ? std::move(record.intent) : std::make_shared<const Intent>(state.intent);
+    state.going_intent = intent_of(state, std::move(record.intent));
+  } else if (record.decision == CommitDecision::going && planned != nullptr && planned->revision == record.revision) {
+    leave_going(state);
+    state.going = planned;
+    state.going_intent = std::move(planned_intent);
   }
   if (state.going == nullptr || state.going->revision != record.revision) {
     return;
@@ -108,6 +124,10 @@ void apply_one(SnapshotRecord& state, AuditRecord record) { push_bounded(state.a
 
 void apply(SnapshotRecord& state, Record record) {
   std::visit([&](auto& one) { apply_one(state, std::move(one)); }, record);
+}
+
+CommitRecord planned_row(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit) {
+  return {CommitDecision::planned, plan->plan.revision, next_circuit, {plan, &plan->plan}, {plan, &plan->intent}};
 }
 
 const KeptRevision* kept_revision(const SnapshotRecord& state, Revision revision) {

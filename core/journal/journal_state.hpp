@@ -3,9 +3,11 @@
 // snapshot of it is the same state, so whatever is read from records may as well be read from a snapshot and its tail.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/journal/journal.hpp"
+#include "core/planning.hpp"
 
 namespace loom {
 
@@ -14,6 +16,9 @@ void apply(SnapshotRecord& state, Record record);
 
 /// What an earlier incarnation left: all records of a journal, oldest first.
 SnapshotRecord state_of(const std::vector<Record>& records);
+
+/// Of a commit that its agents prepare for.
+CommitRecord planned_row(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit);
 
 /// Null: that revision was never confirmed, or is no longer kept.
 const KeptRevision* kept_revision(const SnapshotRecord& state, Revision revision);

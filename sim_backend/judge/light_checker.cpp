@@ -66,12 +66,13 @@ void LightChecker::learn(Instant now, const Record& record) {
     return;
   }
   read_.note(record);
-  if (const auto* commit = std::get_if<CommitRecord>(&record)) {
+  if (const auto* row = std::get_if<CommitRecord>(&record)) {
     reported_.clear();
-    if (commit->decision == CommitDecision::going && commit->plan) {
-      activate(commit->plan, false, commit->intent ? commit->intent->probes : probes_);
-    } else if (commit->decision == CommitDecision::confirmed) {
-      confirm(now, commit->revision);
+    const CommitRecord commit = read_.with_plan(*row);
+    if (commit.decision == CommitDecision::going && commit.plan) {
+      activate(commit.plan, false, commit.intent ? commit.intent->probes : probes_);
+    } else if (commit.decision == CommitDecision::confirmed) {
+      confirm(now, commit.revision);
     }
   } else if (const auto* intent = std::get_if<IntentRecord>(&record)) {
     probes_ = intent->intent.probes;

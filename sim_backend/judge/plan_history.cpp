@@ -104,9 +104,9 @@ void PlanHistory::learn(Instant now, const Record& record) {
   }
   read_.note(record);
   if (const auto* commit = std::get_if<CommitRecord>(&record)) {
-    if (commit->decision == CommitDecision::going && commit->plan) {
-      begin(now, *commit);
-    } else if (commit->decision != CommitDecision::going) {
+    if (const CommitRecord going = read_.with_plan(*commit); going.decision == CommitDecision::going && going.plan) {
+      begin(now, going);
+    } else if (commit->decision == CommitDecision::confirmed || commit->decision == CommitDecision::returned) {
       end(now, commit->revision, commit->decision == CommitDecision::confirmed);
     }
   } else if (const auto* row = std::get_if<IntentRecord>(&record)) {

@@ -317,6 +317,7 @@ void World::watch_controller(Instant now, EffectSink& sink) {
       notices_.receive(now, alarm->alarm);
     }
     if (const auto* append = std::get_if<Append>(&effect)) {
+      rows_.note(append->record);
       checker_->learn(now, append->record);
       history_.learn(now, append->record);
       if (const auto* commit = std::get_if<CommitRecord>(&append->record)) {

@@ -126,6 +126,7 @@ void World::take_over(Duration first_goes_on) {
   }
   first_controller_ = std::move(controller_);
   first_controller_machine_ = std::move(controller_machine_);
+  first_controller_rows_ = rows_;
   controller_machine_ = Place{};
   controller_machine_.disk = first_controller_machine_.disk->copy(options_.seed ^ crashes_ ^ 0x636f7079);
   controller_machine_.messages = &network_->take_over(controller_peer(), first_goes_on);
@@ -145,8 +146,13 @@ void World::watch_first_controller(EffectSink& sink) {
   for (const Effect& effect : sink.effects()) {
     const auto* append = std::get_if<Append>(&effect);
     const auto* commit = append == nullptr ? nullptr : std::get_if<CommitRecord>(&append->record);
-    if (commit != nullptr && commit->decision == CommitDecision::going && commit->plan) {
-      checker_->admit(commit->plan);
+    if (commit == nullptr) {
+      continue;
+    }
+    first_controller_rows_.note(append->record);
+    if (const CommitRecord going = first_controller_rows_.with_plan(*commit);
+        going.decision == CommitDecision::going && going.plan) {
+      checker_->admit(going.plan);
     }
   }
 }

@@ -31,7 +31,17 @@ std::vector<Record> random_rows(Random& random, std::uint32_t revisions) {
     intent.intent.lasers_off = random.below(3) == 0;
     intent.laser_request = revision;
     rows.emplace_back(intent);
-    rows.emplace_back(CommitRecord{CommitDecision::going, Revision{revision}, CircuitId{revision}, plan_of(revision)});
+    const bool is_recorded_before = random.below(2) == 0;
+    if (is_recorded_before) {
+      rows.emplace_back(CommitRecord{CommitDecision::planned, Revision{revision}, CircuitId{revision}, plan_of(revision),
+                                     std::make_shared<const Intent>()});
+    }
+    if (is_recorded_before && random.below(4) == 0) {
+      rows.emplace_back(CommitRecord{CommitDecision::returned, Revision{revision}, CircuitId{revision}, nullptr});
+      continue;  // it was given up before it went
+    }
+    rows.emplace_back(CommitRecord{CommitDecision::going, Revision{revision}, CircuitId{revision},
+                                   is_recorded_before ? nullptr : plan_of(revision)});
     const std::uint32_t end = random.below(4);
     if (end < 2) {
       const CommitDecision decision = end == 0 ? CommitDecision::confirmed : CommitDecision::returned;
@@ -71,6 +81,9 @@ TEST_CASE("what_a_snapshot_says_to_somebody_who_missed_rows_leads_to_the_state_t
     CHECK(state.intent == snapshot.intent);
     CHECK(revision_of(state.confirmed) == revision_of(snapshot.confirmed));
     CHECK(revision_of(state.going) == revision_of(snapshot.going));
+    if (snapshot.planned != nullptr) {  // of one that was given up meanwhile nobody says so, and nothing comes of it
+      CHECK(revision_of(state.planned) == revision_of(snapshot.planned));
+    }
     CHECK(revisions_of(state.uncertain) == revisions_of(snapshot.uncertain));
     missed += unread.size() - 1;
     known.note(snapshot);

@@ -113,11 +113,12 @@ Instant LabHistory::time_of(const Record& record) {
 /// From its beginning: nothing is dark before it fires.
 Instant LabHistory::time_of(const CommitRecord& record) {
   const auto found = commits_.find(record.revision);
+  const bool is_end = record.decision == CommitDecision::confirmed || record.decision == CommitDecision::returned;
   if (found == commits_.end()) {  // of a controller that was killed before anybody asked it
-    return record.decision == CommitDecision::going ? last() : std::max(last(), in_run(monotonic_now()));
+    return is_end ? std::max(last(), in_run(monotonic_now())) : last();
   }
   const CommitReport& report = found->second;
-  return record.decision == CommitDecision::going ? report.started : report.started + report.total;
+  return is_end ? report.started + report.total : report.started;
 }
 
 Instant LabHistory::time_of(const IntentRecord& record) {

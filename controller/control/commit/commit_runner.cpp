@@ -69,14 +69,6 @@ bool is_as_confirmed(const PlanResult& plan, const ConfirmedPlans& confirmed, co
   return planned(plan) == planned(*confirmed.present());
 }
 
-CommitRecord going_record(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit, const Intent& desired) {
-  CommitRecord record{CommitDecision::going, plan->plan.revision, next_circuit, {plan, &plan->plan}};
-  if (plan->intent != desired) {  // an operator has changed it since
-    record.intent = {plan, &plan->intent};
-  }
-  return record;
-}
-
 /// The agents of a job and the lasers of its light.
 RepairScope light_of(const Job& job, const Fabric& fabric, const Plan& plan) {
   RepairScope scope;
@@ -256,8 +248,7 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
     want_plan("lasers were switched while planning", sink);
   } else if (journal_.failure()) {
     want_plan(std::move(planned.reason), sink);
-  } else if (const auto refusal =
-                 journal_.refusal_of(going_record(*outcome.result, numbers_.next_circuit(), desired_.intent()))) {
+  } else if (const auto refusal = JournalQueue::refusal_of_plan(outcome.row_bytes)) {
     refuse_plan(std::move(planned), *refusal, sink);
   } else {
     start_commit(*outcome.result, std::move(planned), outcome.elapsed, sink);
@@ -380,6 +371,10 @@ void CommitRunner::on_answer(NodeId node, Revision revision, const Body& answer,
 void CommitRunner::on_tick(EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
   if (committing != nullptr && !committing->is_waiting()) {
+    const FabricCommit& commit = *committing->commit;
+    if (commit.stage() < CommitState::firing && !journal_.failure()) {  // agents were asked: until they answer there is time
+      journal_.append_planned(commit.shared_plan(), numbers_.next_circuit(), sink);
+    }
     committing->commit->on_tick(facts_.now, facts_.header, sink);
     follow_commit(sink);
   }
@@ -419,8 +414,9 @@ void CommitRunner::follow_commit(EffectSink& sink) {
       if (committing.step == CommitStep::running) {
         committing.step = CommitStep::recording_going;
         numbers_.went(commit.revision());
+        journal_.append_planned(commit.shared_plan(), numbers_.next_circuit(), sink);
         journal_.append(desired_.record(), sink);
-        journal_.append(going_record(commit.shared_plan(), numbers_.next_circuit(), desired_.intent()),
+        journal_.append(CommitRecord{CommitDecision::going, commit.revision(), numbers_.next_circuit(), nullptr},
                         GoAct{commit.revision()}, sink);
       }
       break;
@@ -434,8 +430,10 @@ void CommitRunner::follow_commit(EffectSink& sink) {
     case CommitVerdict::running:
       break;
   }
-  if (commit.next_tick() != kNever) {
-    sink.emit(SetTimer{timers::kTick, commit.next_tick()});
+  const bool has_to_record =
+      commit.stage() < CommitState::firing && !journal_.has_planned(commit.revision()) && !journal_.failure();
+  if (const Instant tick = has_to_record ? facts_.now : commit.next_tick(); tick != kNever) {
+    sink.emit(SetTimer{timers::kTick, tick});
   }
 }
 

@@ -75,21 +75,25 @@ TEST_CASE("a decision is recorded once, and acted upon when its row is durable a
   CHECK(bench.runner.history().size() == 1);
 }
 
-TEST_CASE("the row of a commit has the intent only where that is not the newest") {
+TEST_CASE("the plan of a commit is recorded while its agents prepare, and what lets it go is short") {
   Bench bench;
   bench.add(1, {2, 3, 4});
-  SECTION("the newest") {
-    bench.begin_commit(CommitState::darkening);
-    CHECK(bench.recorded(CommitDecision::going)->intent == nullptr);
-  }
-  SECTION("changed since") {
-    bench.begin_commit(CommitState::preparing);
-    bench.add(2, {6, 7});
-    bench.handle(CommitState::darkening);
-    const auto row = bench.recorded(CommitDecision::going);
-    REQUIRE(row->intent != nullptr);
-    CHECK(row->intent->jobs.size() == 1);
-  }
+  bench.begin_commit(CommitState::preparing);
+  CHECK_FALSE(bench.recorded(CommitDecision::planned).has_value());  // they are asked first
+  SECTION("before they answer") { bench.tick(); }
+  SECTION("when they were quicker than that") {}
+  bench.add(2, {6, 7});
+  bench.handle(CommitState::darkening);
+  const auto row = bench.recorded(CommitDecision::planned);
+  REQUIRE(row.has_value());
+  REQUIRE(row->plan != nullptr);
+  CHECK(row->intent->jobs.size() == 1);  // that it carries out, whatever is wanted since
+  CHECK(bench.recorded(CommitDecision::going)->plan == nullptr);
+  const auto rows = std::ranges::count_if(bench.records, [](const Record& record) {
+    const auto* commit = std::get_if<CommitRecord>(&record);
+    return commit != nullptr && commit->plan != nullptr;
+  });
+  CHECK(rows == 1);
 }
 
 TEST_CASE("a journal that takes no rows ends a commit that has not gone, and no other") {

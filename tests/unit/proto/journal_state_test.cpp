@@ -40,6 +40,17 @@ CommitRecord going(Revision revision, std::vector<JobId> jobs = {}) {
   return {CommitDecision::going, revision, {revision.value}, plan_of(revision, std::move(jobs)), {}};
 }
 
+CommitRecord planned(Revision revision, std::vector<JobId> jobs = {}) {
+  return {CommitDecision::planned,
+          revision,
+          {revision.value},
+          plan_of(revision, jobs),
+          std::make_shared<const Intent>(intent_of(jobs))};
+}
+
+/// Its plan was recorded before.
+CommitRecord goes(Revision revision) { return {CommitDecision::going, revision, {}, {}, {}}; }
+
 CommitRecord confirmed(Revision revision) { return {CommitDecision::confirmed, revision, {}, {}, {}}; }
 
 CommitRecord returned(Revision revision) { return {CommitDecision::returned, revision, {}, {}, {}}; }
@@ -56,7 +67,7 @@ Record random_step(test::Random& random) {
     }
     return some;
   };
-  switch (random.between(0, 9)) {
+  switch (random.between(0, 13)) {
     case 0:
       return TermRecord{{random.number<std::uint64_t>(1, 99)}};
     case 1:
@@ -72,6 +83,12 @@ Record random_step(test::Random& random) {
     }
     case 6:
       return returned(revision);
+    case 8:
+    case 9:
+      return planned(revision, jobs());
+    case 10:
+    case 11:
+      return goes(revision);
     case 7:
       return LatchRecord{random.coin(), random.word(), random.word(), random.coin(), "door"};
     default:
@@ -128,6 +145,28 @@ TEST_CASE("what_was_going_and_did_not_arrive_is_uncertain_until_something_is_con
   apply(state, confirmed({3}));
   CHECK(state.uncertain.empty());
   CHECK(state.going == nullptr);
+}
+
+TEST_CASE("what_was_planned_goes_with_its_own_plan_and_intent_and_is_forgotten_when_it_was_given_up") {
+  SnapshotRecord state = state_of({wants({{1}}), planned({1}, {{1}}), wants({{1}, {2}})});
+  REQUIRE(state.planned != nullptr);
+  CHECK(state.going == nullptr);
+  apply(state, goes({1}));
+  CHECK(state.planned == nullptr);
+  REQUIRE(state.going != nullptr);
+  CHECK(state.going->revision == Revision{1});
+  apply(state, confirmed({1}));
+  CHECK(*state.kept.back().intent == intent_of({{1}}));
+
+  apply(state, planned({2}, {{2}}));
+  apply(state, returned({2}));  // before it went: nothing has moved
+  CHECK(state.planned == nullptr);
+  CHECK(state.uncertain.empty());
+  apply(state, planned({3}));
+  apply(state, planned({4}));
+  apply(state, goes({3}));  // overtaken: no plan of it is there to believe
+  CHECK(state.going == nullptr);
+  CHECK(state.confirmed->revision == Revision{1});
 }
 
 TEST_CASE("numbers_never_go_back") {

@@ -33,7 +33,8 @@ bool equal(const SnapshotRecord& a, const SnapshotRecord& b) {
   const bool same_orders = a.intent == b.intent && a.laser_request == b.laser_request && a.next_job == b.next_job &&
                            a.probation == b.probation && a.answered == b.answered;
   const bool same_light = equal(a.confirmed, b.confirmed) && a.confirmed_next_circuit == b.confirmed_next_circuit &&
-                          equal(a.going, b.going) && equal(a.going_intent, b.going_intent) && a.lit == b.lit &&
+                          equal(a.going, b.going) && equal(a.going_intent, b.going_intent) && equal(a.planned, b.planned) &&
+                          equal(a.planned_intent, b.planned_intent) && a.lit == b.lit &&
                           std::equal(a.uncertain.begin(), a.uncertain.end(), b.uncertain.begin(), b.uncertain.end(),
                                      [](const auto& x, const auto& y) { return equal(x, y); });
   return a.term == b.term && a.next_revision == b.next_revision && a.next_circuit == b.next_circuit && same_orders &&

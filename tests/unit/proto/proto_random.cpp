@@ -224,10 +224,10 @@ static_assert(std::size(kBodies) == std::variant_size_v<Body>);
 
 CommitRecord commit(Random& random) {
   CommitRecord out;
-  out.decision = random.any(CommitDecision::returned);
+  out.decision = random.any(CommitDecision::planned);
   out.revision = revision(random);
   out.next_circuit = {random.word()};
-  if (out.decision == CommitDecision::going) {
+  if (out.decision == CommitDecision::planned || (out.decision == CommitDecision::going && random.coin())) {
     out.plan = std::make_shared<const Plan>(plan(random, out.revision));
     out.intent = random.coin() ? nullptr : std::make_shared<const Intent>(intent(random));
   }
@@ -287,6 +287,8 @@ SnapshotRecord snapshot(Random& random) {
   if (random.coin()) {
     out.going = going;
     out.going_intent = std::make_shared<const Intent>(intent(random));
+    out.planned = random.coin() ? going : nullptr;
+    out.planned_intent = out.planned == nullptr ? nullptr : out.going_intent;
   }
   out.uncertain = {std::make_shared<const Plan>(plan(random, revision(random))), going};
   for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {

@@ -221,11 +221,11 @@ void refuses_record(const Record& record, const std::string& words) {
   REQUIRE_THAT(decoded.error().message, Contains(words));
 }
 
-TEST_CASE("a_going_commit_has_its_own_plan") {
-  refuses_record(CommitRecord{CommitDecision::going, {4}, {}, nullptr}, "commit.plan: is missing");
+TEST_CASE("a_planned_commit_has_its_own_plan") {
+  refuses_record(CommitRecord{CommitDecision::planned, {4}, {}, nullptr}, "commit.plan: is missing");
   Plan plan;
   plan.revision = {5};
-  refuses_record(CommitRecord{CommitDecision::going, {4}, {}, std::make_shared<const Plan>(plan)},
+  refuses_record(CommitRecord{CommitDecision::planned, {4}, {}, std::make_shared<const Plan>(plan)},
                  "commit.plan.revision_number = 5: must be the record's revision 4");
   plan.revision = {4};
   plan.changed = {{3}, {2}};

@@ -15,6 +15,7 @@
 #include "controller/architectures/registry.hpp"
 #include "controller/control/controller.hpp"
 #include "controller/plan/pipeline.hpp"
+#include "core/journal/journal_state.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
@@ -296,8 +297,9 @@ class RequestBench {
     events_.push_back(Appended{++appended_, std::exchange(snapshot_due, false)});
   }
   void take(MakePlan& order) {
-    events_.push_back(
-        Planned{{order.request->revision, make_plan(all_architectures(), *order.request), std::chrono::milliseconds{2}}});
+    PlanOutcome made{order.request->revision, make_plan(all_architectures(), *order.request), std::chrono::milliseconds{2}};
+    made.row_bytes = record_bytes && made.result ? record_bytes(planned_row(*made.result, {})) : 0;
+    events_.push_back(Planned{std::move(made)});
   }
   void take(RaiseAlarm& alarm) { alarms.push_back(std::move(alarm.alarm)); }
   void take(TellTraining&) {}
