@@ -254,7 +254,7 @@ void Controller::on(const Appended& appended, EffectSink& sink) {
     }
     reconciler_.follow_commits(sink);
   }
-  if (appended.snapshot_due) {
+  if (appended.snapshot_due && moving(commits_) == nullptr) {  // else it is due at the commit's end: its rows are short
     journal_.append_snapshot([this](const IntentCause& cause) { return !answers_.remembers(cause); }, sink);
   }
 }

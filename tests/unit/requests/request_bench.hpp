@@ -227,7 +227,7 @@ class RequestBench {
   std::function<std::optional<Body>(const Envelope&)> misbehave{};         ///< what an agent answers instead of obeying
   std::uint64_t last_request = 0;
   std::optional<Error> journal_refuses;  ///< every row from now on
-  bool snapshot_due = false;             ///< says the next answer of the journal
+  bool snapshot_due = false;             ///< says the journal until there is one
   RecordBytes record_bytes;              ///< of the next incarnation
   DriftPolicy drift;                     ///< likewise
 
@@ -292,9 +292,10 @@ class RequestBench {
     }
     if (std::holds_alternative<SnapshotRecord>(append.record)) {
       records.clear();  // as storage does
+      snapshot_due = false;
     }
     records.push_back(std::move(append.record));
-    events_.push_back(Appended{++appended_, std::exchange(snapshot_due, false)});
+    events_.push_back(Appended{++appended_, snapshot_due});
   }
   void take(MakePlan& order) {
     PlanOutcome made{order.request->revision, make_plan(all_architectures(), *order.request), std::chrono::milliseconds{2}};

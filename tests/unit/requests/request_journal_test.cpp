@@ -165,6 +165,19 @@ TEST_CASE("a snapshot that is due is written and brings back what the rows befor
   CHECK(bench.ask(RollBackSchedule{Revision{1}, true}).outcome.ok());
 }
 
+TEST_CASE("a snapshot that becomes due while light moves waits for the end of the commit") {
+  RequestBench bench;
+  bench.light(4);
+  const Revision before = bench.controller->confirmed();
+  REQUIRE(bench.ask(SubmitJob{ring(2), false}).outcome.ok());
+  bench.snapshot_due = true;  // the plan's row is the next
+  bench.settle();
+  const auto& snapshot = std::get<SnapshotRecord>(bench.records.front());
+  CHECK(snapshot.confirmed->revision > before);
+  CHECK(snapshot.planned == nullptr);
+  CHECK(snapshot.going == nullptr);
+}
+
 TEST_CASE("a snapshot drops the oldest revisions that an operator may go back to until it fits into a row") {
   RequestBench bench;
   bench.record_bytes = [](const Record& record) {
