@@ -207,7 +207,7 @@ class World {
   std::unique_ptr<Controller> first_controller_;
   RevisionsRead rows_;                   ///< that the controller has written
   RevisionsRead first_controller_rows_;  ///< likewise
-  std::vector<AgentMachine> agents_;  ///< by node
+  std::vector<AgentMachine> agents_;     ///< by node
   std::unique_ptr<OperatorScript> script_;
   std::function<void()> pulse_;  ///< of every agent that has joined, and again; empty without WorldOptions::pulses
   TrafficSource traffic_{{}};
