@@ -431,7 +431,8 @@ Result<void> Host::Core::start(std::uint64_t boot_id) {
   return {};
 }
 
-/// Refuses what does not decode: what comes after it may rest on what is lost, so whoever stores it must not go on behind it.
+/// Refuses what does not decode, and what does not follow from what was before: what comes after it may rest on what is lost,
+/// so whoever stores it must not go on behind it.
 Result<void> Host::Core::take_row(Journal& journal, std::uint64_t number, std::string_view row) {
   Result<Record> record = decode_record(row);
   if (!record) {
@@ -440,6 +441,9 @@ Result<void> Host::Core::take_row(Journal& journal, std::uint64_t number, std::s
   const bool is_snapshot = std::holds_alternative<SnapshotRecord>(*record);
   if (number > 1 && tail_rows_ == 0 && snapshot_bytes_ == 0 && !is_snapshot) {
     return fail(ErrorCode::malformed, "it is the first one and no snapshot, so what came before it is lost");
+  }
+  if (std::string misfit = misfit_of(journal.state, *record); !misfit.empty()) {
+    return fail(ErrorCode::malformed, std::move(misfit));
   }
   measure_tail(is_snapshot, row.size());
   journal.digest.add(row);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text/format_text.hpp"
 
 namespace loom {
 namespace {
@@ -124,6 +125,15 @@ void apply_one(SnapshotRecord& state, AuditRecord record) { push_bounded(state.a
 
 void apply(SnapshotRecord& state, Record record) {
   std::visit([&](auto& one) { apply_one(state, std::move(one)); }, record);
+}
+
+std::string misfit_of(const SnapshotRecord& state, const Record& record) {
+  const auto* commit = std::get_if<CommitRecord>(&record);
+  if (commit == nullptr || commit->decision != CommitDecision::going || commit->plan != nullptr ||
+      (state.planned != nullptr && state.planned->revision == commit->revision)) {
+    return {};
+  }
+  return format_text("revision {} goes, and the row of its plan is missing", commit->revision.value);
 }
 
 CommitRecord planned_row(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit) {

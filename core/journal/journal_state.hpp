@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/journal/journal.hpp"
@@ -13,6 +14,9 @@ namespace loom {
 
 /// Folds one more record into what those before it said. A SnapshotRecord replaces everything.
 void apply(SnapshotRecord& state, Record record);
+
+/// Why a record cannot follow what those before it said; empty: it can.
+std::string misfit_of(const SnapshotRecord& state, const Record& record);
 
 /// What an earlier incarnation left: all records of a journal, oldest first.
 SnapshotRecord state_of(const std::vector<Record>& records);

@@ -69,6 +69,11 @@ bool is_as_confirmed(const PlanResult& plan, const ConfirmedPlans& confirmed, co
   return planned(plan) == planned(*confirmed.present());
 }
 
+/// Its plan is to be recorded before it goes: agents were asked, and until they answer there is time.
+bool has_to_record(const FabricCommit& commit, const JournalQueue& journal) {
+  return commit.stage() < CommitState::firing && !journal.has_planned(commit.revision()) && !journal.failure();
+}
+
 /// The agents of a job and the lasers of its light.
 RepairScope light_of(const Job& job, const Fabric& fabric, const Plan& plan) {
   RepairScope scope;
@@ -371,9 +376,8 @@ void CommitRunner::on_answer(NodeId node, Revision revision, const Body& answer,
 void CommitRunner::on_tick(EffectSink& sink) {
   auto* committing = std::get_if<Committing>(&phase_);
   if (committing != nullptr && !committing->is_waiting()) {
-    const FabricCommit& commit = *committing->commit;
-    if (commit.stage() < CommitState::firing && !journal_.failure()) {  // agents were asked: until they answer there is time
-      journal_.append_planned(commit.shared_plan(), numbers_.next_circuit(), sink);
+    if (has_to_record(*committing->commit, journal_)) {
+      journal_.append_planned(committing->commit->shared_plan(), numbers_.next_circuit(), sink);
     }
     committing->commit->on_tick(facts_.now, facts_.header, sink);
     follow_commit(sink);
@@ -430,9 +434,7 @@ void CommitRunner::follow_commit(EffectSink& sink) {
     case CommitVerdict::running:
       break;
   }
-  const bool has_to_record =
-      commit.stage() < CommitState::firing && !journal_.has_planned(commit.revision()) && !journal_.failure();
-  if (const Instant tick = has_to_record ? facts_.now : commit.next_tick(); tick != kNever) {
+  if (const Instant tick = has_to_record(commit, journal_) ? facts_.now : commit.next_tick(); tick != kNever) {
     sink.emit(SetTimer{timers::kTick, tick});
   }
 }

@@ -169,6 +169,16 @@ TEST_CASE("what_was_planned_goes_with_its_own_plan_and_intent_and_is_forgotten_w
   CHECK(state.confirmed->revision == Revision{1});
 }
 
+TEST_CASE("what_goes_has_its_plan_or_follows_it") {
+  const SnapshotRecord nothing = state_of({planned({1}), returned({1})});
+  CHECK(misfit_of(nothing, goes({2})) == "revision 2 goes, and the row of its plan is missing");
+  CHECK_FALSE(misfit_of(nothing, goes({1})).empty());  // that was given up
+  CHECK(misfit_of(nothing, going({1})).empty());
+  CHECK(misfit_of(nothing, planned({2})).empty());
+  CHECK(misfit_of(nothing, confirmed({1})).empty());
+  CHECK(misfit_of(state_of({planned({2})}), goes({2})).empty());
+}
+
 TEST_CASE("numbers_never_go_back") {
   const auto state = state_of({TermRecord{{5}}, going({9}), TermRecord{{3}}, returned({2})});
   CHECK(state.term == Term{5});
