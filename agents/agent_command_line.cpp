@@ -9,6 +9,9 @@
 namespace loom {
 
 std::string AgentCommandLine::command() const {
+  if (relay) {
+    return format_text("lightloom-agent --scenario {} --state {} --relay {}", scenario, state, *relay);
+  }
   return host.empty() ? format_text("lightloom-agent --scenario {} --state {} --process {}", scenario, state, process)
                       : format_text("lightloom-agent --scenario {} --state {} --host {}", scenario, state, host);
 }
@@ -19,14 +22,23 @@ void add_options(CLI::App& app, AgentCommandLine& command_line) {
       ->capture_default_str();
   app.add_option("--host", command_line.host, "Which of the scenario's hosts this is, instead of --process")
       ->excludes("--process");
+  app.add_option("--relay", command_line.relay,
+                 "Host no agents: be this one of the scenario's relays, from 0, which passes on what agents of other processes "
+                 "and the controller say (docs/hosts.md)")
+      ->excludes("--process")
+      ->excludes("--host")
+      ->type_name("UINT");
+  app.add_option("--listen", command_line.listen, "ZeroMQ endpoint of this relay, instead of the scenario's")->needs("--relay");
   app.add_option("--keys", command_line.bundle,
-                 "This host's key bundle (loom keys bundle HOST): unpacked into the state folder at the start and at SIGHUP")
+                 "This host's (or relay's) key bundle (loom keys bundle HOST): unpacked into the state folder at the start and "
+                 "at SIGHUP")
       ->type_name("FILE");
   app.add_option("--clock", command_line.clock,
                  "Of all instants: tai, monotonic, or auto (tai where the scenario is on several hosts; docs/hosts.md)")
       ->capture_default_str();
   app.add_option("--state", command_line.state, "Folder of keys, journals and address")->capture_default_str();
-  app.add_option("--controller", command_line.controller, "ZeroMQ endpoint, instead of the state folder's");
+  app.add_option("--controller", command_line.controller,
+                 "ZeroMQ endpoint of the controller, or of a relay, instead of the scenario's or the state folder's");
   app.add_option("--inspector-dir", command_line.inspector_dir,
                  "Folder of NCCL Inspector's dumps (NCCL_INSPECTOR_DUMP_DIR); {node} in it stands for the node's name");
   app.add_option("--training-dir", command_line.training_dir,

@@ -18,8 +18,10 @@ struct AgentCommandLine {
   bool restore_journal = false;
   std::string controller;
   std::uint32_t process = 0;
-  std::string host;    ///< instead of the process: its name in the scenario
-  std::string bundle;  ///< keys of this host in one file; empty: they are in the state folder
+  std::string host;                      ///< instead of the process: its name in the scenario
+  std::optional<std::uint32_t> relay{};  ///< instead of a process with agents: which of the scenario's relays this is
+  std::string listen;                    ///< of a relay; empty: where the scenario says
+  std::string bundle;                    ///< keys of this host in one file; empty: they are in the state folder
   std::string clock = "auto";
   std::string inspector_dir;           ///< empty: nobody tells of traffic
   std::string training_dir;            ///< empty: training processes are stood in for

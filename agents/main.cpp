@@ -43,6 +43,7 @@
 #include "runtime/state/host_peers.hpp"
 #include "runtime/state/host_triggers.hpp"
 #include "runtime/state/key_bundle.hpp"
+#include "runtime/state/relay_process.hpp"
 #include "runtime/state/state_folder.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/keys/agent_keys.hpp"
@@ -134,7 +135,8 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
 AgentKeyFiles key_files(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
   AgentKeyFiles keys;
   keys.own = files.agents_key(command_line.process);
-  keys.controller = files.controller_key() + ".pub";
+  const auto relay = relay_of_process(scenario, command_line.process);
+  keys.controller = (relay ? RelayFiles(files, *relay).key() : files.controller_key()) + ".pub";
   keys.keyring = files.keyring();
   keys.process = command_line.process;
   for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
@@ -146,13 +148,9 @@ AgentKeyFiles key_files(const AgentCommandLine& command_line, const Scenario& sc
 Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const AgentCommandLine& command_line,
                                                        const Scenario& scenario, const StateFolder& files,
                                                        const AgentKeySet& keys) {
-  const std::string& configured = command_line.controller.empty() ? scenario.controller_endpoint : command_line.controller;
-  auto address = configured.empty() ? files.read_address() : Result<std::string>(configured);
+  auto address = endpoint_of(command_line.controller, scenario, files, relay_of_process(scenario, command_line.process));
   if (!address) {
     return std::unexpected(address.error());
-  }
-  if (const auto place = parse_tcp_endpoint(*address); !place) {
-    return fail(place.error().code, "the controller's address: " + place.error().message);
   }
   AgentTransportOptions options;
   options.endpoint = *address;
@@ -335,9 +333,11 @@ Result<void> take_bundle(const AgentCommandLine& command_line, const StateFolder
   if (!bundle) {
     return std::unexpected(bundle.error());
   }
-  if (bundle->process != command_line.process) {
-    return fail(ErrorCode::refused, format_text("{} has the keys of host '{}' (agents-{}); this is agents-{}",
-                                                command_line.bundle, bundle->host, bundle->process, command_line.process));
+  const std::string own =
+      command_line.relay ? format_text("relay-{}", *command_line.relay) : format_text("agents-{}", command_line.process);
+  if (bundle->own != own) {
+    return fail(ErrorCode::refused, format_text("{} has the keys of host '{}' ({}); this is {}", command_line.bundle,
+                                                bundle->host, bundle->own, own));
   }
   const auto changed = unpack(*bundle, files);
   if (!changed) {
@@ -519,6 +519,13 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
 
 /// With the process that a host's name stands for.
 Result<void> choose_process(AgentCommandLine& command_line, const Scenario& scenario) {
+  const std::size_t relays = scenario.agents.relays.size();
+  if (command_line.relay) {
+    return *command_line.relay < relays
+               ? Result<void>{}
+               : fail(ErrorCode::invalid_argument,
+                      format_text("relay {} of {}: it has {} relays", *command_line.relay, command_line.scenario, relays));
+  }
   if (!command_line.host.empty()) {
     const auto process = process_of_host(scenario, command_line.host);
     if (!process) {
@@ -544,7 +551,8 @@ int run(AgentCommandLine command_line) {
   if (const auto chosen = choose_process(command_line, *scenario.value); !chosen) {
     return give_up(chosen.error());
   }
-  const std::vector<NodeId> nodes = nodes_of_process(*scenario.value, command_line.process);
+  const std::vector<NodeId> nodes =
+      command_line.relay ? std::vector<NodeId>{} : nodes_of_process(*scenario.value, command_line.process);
   if (const auto blind = blind_monitors(*scenario.value->fabric, nodes); !blind.empty()) {
     return give_up({ErrorCode::invalid_config, blind.front()});
   }
@@ -558,6 +566,17 @@ int run(AgentCommandLine command_line) {
   auto loop = clock ? AsioLoop::open(*clock) : std::unexpected(clock.error());
   if (!loop) {
     return give_up(loop.error());
+  }
+  if (command_line.relay) {
+    const auto renew = [&] {
+      if (const auto taken = take_bundle(command_line, files); !taken) {
+        log_warning(taken.error().message);
+      }
+    };
+    const auto relayed =
+        run_relay({*command_line.relay, command_line.listen, command_line.controller, command_line.metrics, renew},
+                  *scenario.value, files, **loop);
+    return relayed ? 0 : give_up(relayed.error());
   }
   log_info("lightloom-agent: instants are of " + clock_text((*loop)->clock()));
   return host_agents(command_line, *scenario.value, files, **loop);

@@ -17,6 +17,7 @@
 #include "core/plan.hpp"
 #include "core/result.hpp"
 #include "core/schedule.hpp"
+#include "core/time.hpp"
 
 namespace loom {
 
@@ -29,7 +30,8 @@ struct Stop {
 struct Budget {
   std::uint64_t steps = ~0ULL;
   Stop stop;
-  bool wants_account = false;  ///< sentences and loads of Schedule::account
+  bool wants_account = false;    ///< sentences and loads of Schedule::account
+  Duration deadline = kForever;  ///< by the clock of whoever carries it out; one that has no clock takes its time
 };
 
 /// What one iteration of a job takes over the light that it has, asked beside a plan.
@@ -133,6 +135,20 @@ struct PlanOutcome {
   Result<std::shared_ptr<const PlanResult>> result = fail(ErrorCode::internal, "no plan was made");
   Duration elapsed{};         ///< measured by the host; never used to decide
   std::size_t row_bytes = 0;  ///< of the journal's row that would carry the plan; 0: nobody counted
+  /// By Budget::deadline: the result is stopped_by_deadline(), whatever a replay that has no clock would make of it.
+  bool is_stopped = false;
 };
+
+/// What came of a plan whose deadline passed while it was made, wherever it was stopped, and where that is replayed. Error:
+/// timed_out, naming revision and deadline.
+inline PlanOutcome stopped_by_deadline(const PlanRequest& request) {
+  PlanOutcome outcome;
+  outcome.revision = request.revision;
+  outcome.is_stopped = true;
+  outcome.result = fail(ErrorCode::timed_out,
+                        "the plan of revision " + std::to_string(request.revision.value) + " took longer than plan_deadline, " +
+                            std::to_string(request.budget.deadline / std::chrono::milliseconds{1}) + " ms");
+  return outcome;
+}
 
 }  // namespace loom

@@ -37,6 +37,7 @@ struct ControllerTimings {
   Duration repair_quiet = std::chrono::seconds{30};      ///< a device that was sound for so long may be repaired anew
   std::uint32_t repair_attempts = 3;                     ///< of one device, then it is left to people, aloud
   std::uint64_t plan_steps = 1'000'000'000;              ///< of a scheduler in one plan: a demand that takes more is refused
+  Duration plan_deadline = std::chrono::minutes{1};      ///< a plan that takes longer is given up
   bool common_start =
       false;  ///< light that stands begins at one instant, told ahead, as light in timeslots does: edges need it
   std::uint32_t arm_repeats = 3;  ///< how many losses in a row the lead before T leaves room for at most

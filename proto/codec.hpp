@@ -48,12 +48,16 @@ Result<Record> decode_record(std::string_view bytes);
 struct EnvelopeHead {
   std::uint32_t wire_version = 0;
   NodeId node;
+  std::string_view principal{};  ///< in the envelope's bytes; what it says of its speaker, which is a relay's to say
 };
 
 /// Reads the head without decoding the body; about 60 ns. What it refuses does not decode
 /// either, and what decodes has this head.
 /// Errors: malformed.
 Result<EnvelopeHead> peek_head(std::string_view bytes);
+
+/// The same envelope, as `principal` speaks it: a relay says for whom it passes it on.
+std::string with_principal(std::string_view envelope, std::string_view principal);
 
 /// The number of an operator's request, for whoever refuses it without decoding it, or because it does not decode. Nothing: it
 /// is no request, or its number cannot be read either.

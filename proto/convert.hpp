@@ -39,6 +39,8 @@ void to_wire(const loom::NodePlan& in, NodePlan& out);
 loom::NodePlan from_wire(Check& check, const NodePlan& in);
 void to_wire(const loom::Plan& in, Plan& out);
 loom::Plan from_wire(Check& check, const Plan& in);
+void to_wire(const loom::PlanChange& in, PlanChange& out);
+loom::PlanChange from_wire(Check& check, const PlanChange& in);  ///< without its revision, which is its record's
 
 // wire_demand.cpp
 void to_wire(const loom::JobSpec& in, JobSpec& out);

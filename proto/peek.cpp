@@ -15,6 +15,7 @@ enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 
 constexpr std::uint64_t kVersionField = 1;
 constexpr std::uint64_t kNodeField = 3;
+constexpr std::uint64_t kPrincipalField = 7;
 constexpr std::uint64_t kOperatorRequestField = 37;
 constexpr std::uint64_t kRequestIdField = 1;  // of an OperatorRequest
 
@@ -108,6 +109,17 @@ std::optional<RequestId> peek_request(std::string_view bytes) {
   return number;
 }
 
+std::string with_principal(std::string_view envelope, std::string_view principal) {
+  std::string said(envelope);
+  said += static_cast<char>(kPrincipalField << 3 | static_cast<std::uint64_t>(WireType::bytes));
+  std::size_t rest = principal.size();
+  for (; rest > 0x7F; rest >>= 7) {
+    said += static_cast<char>(0x80U | (rest & 0x7FU));
+  }
+  said += static_cast<char>(rest);
+  return said.append(principal);
+}
+
 Result<EnvelopeHead> peek_head(std::string_view bytes) {
   const auto malformed = [&](const char* why) {
     return fail(ErrorCode::malformed, format_text("an envelope of {} bytes: {}", bytes.size(), why));
@@ -122,6 +134,14 @@ Result<EnvelopeHead> peek_head(std::string_view bytes) {
     }
     const std::uint64_t field = tag >> 3;
     const auto type = static_cast<WireType>(tag & 7u);
+    if (type == WireType::bytes && field == kPrincipalField) {
+      const auto said = cursor.read_varint(value) ? cursor.take(value) : std::nullopt;
+      if (!said) {
+        return malformed("no protobuf message");
+      }
+      head.principal = *said;
+      continue;
+    }
     if (type != WireType::varint || (field != kVersionField && field != kNodeField)) {
       if (!skip_value(cursor, type)) {
         return malformed("no protobuf message");

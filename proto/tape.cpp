@@ -61,6 +61,7 @@ struct EventWriter {
     out.mutable_planned()->set_revision_number(in.outcome.revision.value);
     out.mutable_planned()->set_elapsed_ns(in.outcome.elapsed.count());
     out.mutable_planned()->set_row_byte_count(in.outcome.row_bytes);
+    out.mutable_planned()->set_is_stopped(in.outcome.is_stopped);
   }
   void operator()(const BusReplied&) const { LOOM_ASSERT(false && "a controller has no bus"); }
   void operator()(const InterlockChanged&) const { LOOM_ASSERT(false && "a controller has no interlock"); }
@@ -157,6 +158,7 @@ TapedEvent from_wire(wire::Check& check, const wire::TapedEvent& in) {
       planned.outcome.revision = {in.planned().revision_number()};
       planned.outcome.elapsed = check.duration("elapsed_ns", in.planned().elapsed_ns());
       planned.outcome.row_bytes = in.planned().row_byte_count();
+      planned.outcome.is_stopped = in.planned().is_stopped();
       out.event = std::move(planned);
       break;
     }

@@ -61,7 +61,9 @@ void write(const loom::CommitRecord& in, Record& out) {
   record.set_decision(enum_to_wire<CommitDecision>(in.decision));
   record.set_revision_number(in.revision.value);
   record.set_next_circuit_id(in.next_circuit.value);
-  if (in.plan) {
+  if (in.change) {
+    to_wire(*in.change, *record.mutable_change());
+  } else if (in.plan) {
     to_wire(*in.plan, *record.mutable_plan());
   }
   if (in.intent) {
@@ -175,8 +177,12 @@ loom::CommitRecord read(Check& check, const CommitRecord& in) {
   out.decision = check.enumeration("decision", in.decision(), loom::CommitDecision::planned);
   out.revision = {in.revision_number()};
   out.next_circuit = {in.next_circuit_id()};
-  if (out.decision == loom::CommitDecision::planned) {
-    check.present("plan", in.has_plan());
+  check.present("plan", in.has_plan() || in.has_change() || out.decision != loom::CommitDecision::planned);
+  if (in.has_change()) {
+    const auto scope = check.in("change");
+    auto change = std::make_shared<loom::PlanChange>(from_wire(check, in.change()));
+    change->revision = out.revision;
+    out.change = std::move(change);
   }
   if (in.has_plan()) {
     out.plan = read_plan(check, "plan", in.plan());

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Observations on the wire.
+#include <algorithm>
+
+#include "core/fabric/occupied_ports.hpp"
 #include "proto/convert.hpp"
 
 namespace loom::wire {
@@ -89,6 +92,8 @@ static loom::CircuitSwitchObservation from_wire(Check& check, const CircuitSwitc
   constexpr std::size_t kPorts = 0x10000;
   loom::CircuitSwitchObservation out{rows_from_wire<loom::CrossConnect>(check, "connects", in.connects(), kPorts), in.settled(),
                                      rows_from_wire<loom::CrossConnect>(check, "occupied", in.occupied(), kPorts)};
+  std::ranges::sort(out.connects, ascends);  // strangers may have them in any order
+  std::ranges::sort(out.occupied, ascends);
   if (check.count("powers", in.powers_size(), 2 * kPorts)) {
     for (int i = 0; i < in.powers_size(); ++i) {
       const auto scope = check.in("powers", i);

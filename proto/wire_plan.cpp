@@ -353,8 +353,9 @@ loom::NodePlan from_wire(Check& check, const NodePlan& in) {
   return out;
 }
 
-void to_wire(const loom::Plan& in, Plan& out) {
-  out.set_revision_number(in.revision.value);
+/// What plans and their changes have under the same names.
+template <class Planned, class Wire>
+static void plan_to_wire(const Planned& in, Wire& out) {
   out.set_base_revision_number(in.base.value);
   rows_to_wire(in.nodes, *out.mutable_nodes());
   rows_to_wire(in.circuits, *out.mutable_circuits());
@@ -368,10 +369,22 @@ void to_wire(const loom::Plan& in, Plan& out) {
   to_wire(in.certificate, *out.mutable_certificate());
 }
 
-loom::Plan from_wire(Check& check, const Plan& in) {
+static std::vector<CircuitId> circuits_from_wire(Check& check, const char* field,
+                                                 const google::protobuf::RepeatedField<std::uint64_t>& in, std::size_t most) {
+  std::vector<CircuitId> out;
+  if (check.count(field, in.size(), most)) {
+    for (const std::uint64_t circuit : in) {
+      out.push_back({circuit});
+    }
+  }
+  check.ascending(field, out, [](CircuitId id) { return id; });
+  return out;
+}
+
+template <class Planned, class Wire>
+static Planned plan_from_wire(Check& check, const Wire& in) {
   const auto itself = [](const auto& id) { return id; };
-  loom::Plan out;
-  out.revision = {in.revision_number()};
+  Planned out;
   out.base = {in.base_revision_number()};
   out.nodes = rows_from_wire<loom::NodePlan>(check, "nodes", in.nodes(), limits::kNodes);
   check.ascending("nodes.node_id", out.nodes, [](const loom::NodePlan& plan) { return plan.node; });
@@ -384,15 +397,36 @@ loom::Plan from_wire(Check& check, const Plan& in) {
       out.moved_steering.push_back(check.device("moved_steering_device_ids", device));
     }
   }
-  if (check.count("touched_circuit_ids", in.touched_circuit_ids_size(), 2 * limits::kCircuits)) {
-    for (const std::uint64_t circuit : in.touched_circuit_ids()) {
-      out.touched.push_back({circuit});
-    }
-  }
-  check.ascending("touched_circuit_ids", out.touched, itself);
+  out.touched = circuits_from_wire(check, "touched_circuit_ids", in.touched_circuit_ids(), 2 * limits::kCircuits);
   if (check.present("certificate", in.has_certificate())) {
     out.certificate = from_wire(check, in.certificate());
   }
+  return out;
+}
+
+void to_wire(const loom::Plan& in, Plan& out) {
+  out.set_revision_number(in.revision.value);
+  plan_to_wire(in, out);
+}
+
+loom::Plan from_wire(Check& check, const Plan& in) {
+  auto out = plan_from_wire<loom::Plan>(check, in);
+  out.revision = {in.revision_number()};
+  return out;
+}
+
+void to_wire(const loom::PlanChange& in, PlanChange& out) {
+  out.set_changed_revision_number(in.of.value);
+  plan_to_wire(in, out);
+  for (const CircuitId circuit : in.ended) {
+    out.add_ended_circuit_ids(circuit.value);
+  }
+}
+
+loom::PlanChange from_wire(Check& check, const PlanChange& in) {
+  auto out = plan_from_wire<loom::PlanChange>(check, in);
+  out.of = {in.changed_revision_number()};
+  out.ended = circuits_from_wire(check, "ended_circuit_ids", in.ended_circuit_ids(), limits::kCircuits);
   return out;
 }
 

@@ -18,6 +18,28 @@ constexpr std::chrono::seconds kRest{10};
 
 }  // namespace
 
+PlanDeadline::PlanDeadline(Duration limit, std::atomic<bool>& stop) {
+  if (limit != kForever) {
+    thread_ = std::jthread([this, limit, &stop] { watch(limit, stop); });
+  }
+}
+
+PlanDeadline::~PlanDeadline() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+  }
+  ended_.notify_one();
+}
+
+void PlanDeadline::watch(Duration limit, std::atomic<bool>& stop) {
+  std::unique_lock lock(mutex_);
+  if (!ended_.wait_for(lock, limit, [this] { return is_ended_; })) {
+    is_over_ = true;
+    stop = true;
+  }
+}
+
 Planner::Planner(Post post, MakePlan make_plan, RowBytes row_bytes)
     : post_(std::move(post)),
       make_plan_(std::move(make_plan)),
@@ -25,9 +47,10 @@ Planner::Planner(Post post, MakePlan make_plan, RowBytes row_bytes)
       thread_([this] { serve(); }) {}
 
 Planner::~Planner() {
-  stop_ = true;
   {
     const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    stop_ = true;
     queue_.clear();
   }
   arrived_.notify_one();
@@ -49,14 +72,15 @@ void Planner::serve() {
     QueuedPlan queued;
     {
       std::unique_lock lock(mutex_);
-      const auto has_work = [this] { return stop_ || !queue_.empty(); };
+      const auto has_work = [this] { return is_ending_ || !queue_.empty(); };
       if (!arrived_.wait_for(lock, kRest, has_work)) {
         malloc_trim(0);  // a plan of a large fabric needs a hundred megabytes, of which the allocator gives none back by itself
         arrived_.wait(lock, has_work);
       }
-      if (stop_) {
+      if (is_ending_) {
         return;
       }
+      stop_ = false;
       queued = std::move(queue_.front());
       queue_.pop_front();
     }
@@ -70,11 +94,15 @@ PlanOutcome Planner::carry_out(const PlanRequest& request) {
   PlanRequest stoppable = request;
   stoppable.budget.stop.requested = &stop_;
   const auto begin = std::chrono::steady_clock::now();
+  const PlanDeadline deadline(request.budget.deadline, stop_);
   try {
     outcome.result = make_plan_(stoppable);
     outcome.row_bytes = outcome.result ? row_bytes_(*outcome.result) : 0;
   } catch (const std::exception& error) {  // a library's; ours do not throw
     outcome.result = fail(ErrorCode::internal, format_text("planning failed in a library: {}", error.what()));
+  }
+  if (deadline.is_over()) {  // whatever came of it may come of when it was stopped
+    outcome = stopped_by_deadline(request);
   }
   outcome.elapsed = std::chrono::steady_clock::now() - begin;
   return outcome;

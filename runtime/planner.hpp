@@ -17,6 +17,27 @@
 
 namespace loom {
 
+/// Asks a plan to stop when its time is up.
+class PlanDeadline {
+ public:
+  /// `stop` is set when `limit` has passed before this ends; kForever: never. It must live as long.
+  PlanDeadline(Duration limit, std::atomic<bool>& stop);
+  ~PlanDeadline();
+  PlanDeadline(const PlanDeadline&) = delete;
+  PlanDeadline& operator=(const PlanDeadline&) = delete;
+
+  bool is_over() const { return is_over_; }
+
+ private:
+  void watch(Duration limit, std::atomic<bool>& stop);
+
+  std::atomic<bool> is_over_{false};
+  bool is_ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::jthread thread_;  ///< last: it uses everything above
+};
+
 class Planner {
  public:
   using MakePlan = std::function<Result<std::shared_ptr<const PlanResult>>(const PlanRequest& request)>;
@@ -44,7 +65,8 @@ class Planner {
   Post post_;
   MakePlan make_plan_;
   RowBytes row_bytes_;
-  std::atomic<bool> stop_{false};
+  bool is_ending_ = false;         ///< guarded by mutex_, like the setting of stop_
+  std::atomic<bool> stop_{false};  ///< the plan under way shall stop
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<QueuedPlan> queue_;

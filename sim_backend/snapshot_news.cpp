@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/journal/journal_state.hpp"
+
 namespace loom {
 
 void RevisionsRead::note(const Record& record) {
@@ -21,15 +23,19 @@ void RevisionsRead::note(const Record& record) {
   }
   if (commit->decision == CommitDecision::planned) {
     planned = *commit;
+    planned.plan = plan_of(*commit, confirmed_plan);
+    planned.change = nullptr;
     return;
   }
   if (commit->decision == CommitDecision::going) {
+    gone = with_plan(*commit).plan;
     going = std::max(going, commit->revision);
     return;
   }
   ended = std::max(ended, commit->revision);
   if (commit->decision == CommitDecision::confirmed) {
     confirmed = std::max(confirmed, commit->revision);
+    confirmed_plan = gone != nullptr && gone->revision == commit->revision ? gone : confirmed_plan;
   }
 }
 

@@ -4,6 +4,7 @@
 // nothing of a plan twice.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/journal/journal.hpp"
@@ -12,7 +13,9 @@ namespace loom {
 
 /// The newest revisions of which a reader knows; 0: none.
 struct RevisionsRead {
-  CommitRecord planned;  ///< the newest one, as it was recorded; no plan: none
+  CommitRecord planned;                        ///< the newest one, with its plan; no plan: none
+  std::shared_ptr<const Plan> gone;            ///< the newest one
+  std::shared_ptr<const Plan> confirmed_plan;  ///< of which the next one may be recorded as a change
   Revision going;
   Revision confirmed;
   Revision ended;  ///< confirmed or returned

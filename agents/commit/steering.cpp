@@ -62,12 +62,16 @@ std::string text_of(const CrossConnect& row) { return format_text("input {} to o
 const std::vector<WssRoute>& rows_of(const WavelengthSwitchSetpoint& setpoint) { return setpoint.routes; }
 const std::vector<CrossConnect>& rows_of(const CircuitSwitchSetpoint& setpoint) { return setpoint.connects; }
 
+bool has_row(const std::vector<WssRoute>& rows, const WssRoute& row) { return std::ranges::find(rows, row) != rows.end(); }
+/// Hundreds of them, ascending.
+bool has_row(const std::vector<CrossConnect>& rows, CrossConnect row) { return contains(rows, row); }
+
 /// A row that neither the plan nor any of may_hold has, or one that all of them have and that is gone.
 template <class Kind, class Row>
 std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vector<Row>& seen) {
   const auto has = [](const Setpoint& setpoint, const Row& row) {
     const auto* kind = std::get_if<Kind>(&setpoint);
-    return kind != nullptr && std::find(rows_of(*kind).begin(), rows_of(*kind).end(), row) != rows_of(*kind).end();
+    return kind != nullptr && has_row(rows_of(*kind), row);
   };
   const Setpoint& target = plan.timeline.front().setpoint;
   for (const Row& row : seen) {
@@ -80,7 +84,7 @@ std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vec
   for (const Row& row : rows_of(std::get<Kind>(target))) {
     const bool is_kept =
         std::all_of(plan.may_hold.begin(), plan.may_hold.end(), [&](const Setpoint& setpoint) { return has(setpoint, row); });
-    if (is_kept && std::find(seen.begin(), seen.end(), row) == seen.end()) {
+    if (is_kept && !has_row(seen, row)) {
       return "has lost " + text_of(row);
     }
   }
@@ -89,18 +93,19 @@ std::optional<std::string> unexpected_row(const DevicePlan& plan, const std::vec
 
 /// What somebody else connected is expected anywhere but in the way of what the plan connects.
 std::optional<std::string> unexpected_connect(const DevicePlan& plan, const CircuitSwitchObservation& seen) {
-  std::vector<CrossConnect> ours = seen.connects;
+  std::vector<CrossConnect> found;
   const auto add_found = [&](const Setpoint& setpoint) {
     const auto* known = std::get_if<CircuitSwitchSetpoint>(&setpoint);
-    for (const CrossConnect each : known == nullptr ? std::vector<CrossConnect>{} : known->connects) {
-      if (is_connected(seen, each) && !contains(ours, each)) {
-        ours.push_back(each);
+    for (std::size_t i = 0; known != nullptr && i < known->connects.size(); ++i) {
+      if (contains(seen.occupied, known->connects[i])) {
+        found.push_back(known->connects[i]);
       }
     }
   };
   const Setpoint& target = plan.timeline.front().setpoint;
   add_found(target);
   std::ranges::for_each(plan.may_hold, add_found);
+  const std::vector<CrossConnect> ours = with_ours(seen.connects, std::move(found));
   const std::vector<CrossConnect> others = others_beside(seen, ours);
   for (const CrossConnect wanted : std::get<CircuitSwitchSetpoint>(target).connects) {
     if (const auto occupant = occupant_of(others, wanted)) {

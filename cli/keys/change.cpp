@@ -33,14 +33,14 @@ std::string nodes_text(const std::vector<NodeRange>& nodes) {
 }
 
 std::string describe(const Grant& grant) {
-  return format_text("{} ({}{}, key {})", grant.principal, to_string(grant.role),
+  return format_text("{} ({}{}, key {})", grant.principal, role_word(grant),
                      grant.nodes.empty() ? "" : " of nodes " + nodes_text(grant.nodes), fingerprint_of(grant.public_key));
 }
 
 nlohmann::ordered_json json_of(const Grant& grant) {
   auto object = nlohmann::ordered_json::object();
   object["principal"] = grant.principal;
-  object["role"] = to_string(grant.role);
+  object["role"] = role_word(grant);
   auto nodes = nlohmann::ordered_json::array();
   for (const NodeRange& range : grant.nodes) {
     nodes.push_back({range.first.value, range.last.value});

@@ -22,15 +22,6 @@
 namespace loom::cli {
 namespace {
 
-Result<Role> role_of(const std::string& word) {
-  for (const Role role : {Role::viewer, Role::operator_, Role::admin, Role::agent}) {
-    if (to_string(role) == word) {
-      return role;
-    }
-  }
-  return fail(ErrorCode::invalid_argument, format_text("role '{}' is none of viewer, operator, admin, agent", word));
-}
-
 /// Public keys whose pair lies in the folder, and where.
 std::map<std::string, std::string> pairs_here(const StateFolder& files) {
   std::map<std::string, std::string> found;
@@ -67,7 +58,7 @@ int list_keys(const Globals& globals) {
   for (const Grant& grant : keyring->grants()) {
     const auto pair = pairs.find(grant.public_key);
     const std::string file = pair == pairs.end() ? "" : pair->second;
-    table.add({grant.principal, std::string(to_string(grant.role)), grant.nodes.empty() ? "-" : nodes_text(grant.nodes),
+    table.add({grant.principal, std::string(role_word(grant)), grant.nodes.empty() ? "-" : nodes_text(grant.nodes),
                fingerprint_of(grant.public_key), file.empty() ? "-" : file, word});
     auto row = json_of(grant);
     row["file"] = file.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(file);
@@ -118,14 +109,15 @@ Result<std::string> key_to_grant(const StateFolder& files, const KeysCommand& or
 
 Result<Grant> grant_of(const StateFolder& files, const KeysCommand& order, const Keyring& keyring, bool may_make) {
   LOOM_TRY(check_key_name(order.name));
-  const auto role = role_of(order.role);
-  if (!role) {
-    return std::unexpected(role.error());
+  Grant grant{{}, {}, order.name, {}};
+  if (!set_role(grant, order.role)) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("role '{}' is none of viewer, operator, admin, agent, relay", order.role));
   }
-  Grant grant{{}, *role, order.name, {}};
-  if ((*role == Role::agent) == order.nodes.empty()) {
-    return fail(ErrorCode::invalid_argument, *role == Role::agent ? "an agent's key speaks for nodes: --nodes FIRST-LAST[,...]"
-                                                                  : "only an agent's key speaks for nodes: leave --nodes out");
+  if ((grant.role == Role::agent) == order.nodes.empty()) {
+    return fail(ErrorCode::invalid_argument, grant.role == Role::agent
+                                                 ? "an agent's key speaks for nodes: --nodes FIRST-LAST[,...]"
+                                                 : "only an agent's key speaks for nodes: leave --nodes out");
   }
   if (!order.nodes.empty()) {
     auto nodes = parse_node_ranges(order.nodes);
@@ -160,7 +152,7 @@ void warn_of_overlap(const Keyring& keyring, const Grant& grant) {
       const bool overlaps = std::any_of(grant.nodes.begin(), grant.nodes.end(), [&](const NodeRange& its) {
         return its.first <= range.last && range.first <= its.last;
       });
-      if (overlaps && other.public_key != grant.public_key) {
+      if (overlaps && other.public_key != grant.public_key && other.is_relay == grant.is_relay) {
         print_note(format_text("nodes {} are those of {} as well: whoever speaks first holds them", nodes_text({range}),
                                other.principal));
       }
@@ -295,7 +287,7 @@ int bundle_keys(const Globals& globals, const KeysCommand& order) {
   }
   const std::string file = order.output.empty() ? order.name + ".keys.tar" : order.output;
   if (globals.dry_run) {
-    print_note(format_text("would have written {} files of agents-{} to {}", bundle->files.size(), bundle->process, file));
+    print_note(format_text("would have written {} files of {} to {}", bundle->files.size(), bundle->own, file));
     print_note("nothing was changed");
     return kDone;
   }
@@ -307,7 +299,7 @@ int bundle_keys(const Globals& globals, const KeysCommand& order) {
   if (globals.json) {
     auto object = answer();
     object["host"] = bundle->host;
-    object["process"] = bundle->process;
+    object["process"] = bundle->process() ? nlohmann::ordered_json(*bundle->process()) : nlohmann::ordered_json(nullptr);
     object["file"] = file;
     auto names = nlohmann::ordered_json::array();
     for (const auto& [name, text] : bundle->files) {
@@ -320,8 +312,10 @@ int bundle_keys(const Globals& globals, const KeysCommand& order) {
   print_note(
       format_text("{} has the {} key files of host {}, a secret key among them: take it there by a way that nobody reads", file,
                   bundle->files.size(), bundle->host));
-  print_note(format_text("  there: lightloom-agent --scenario SCENARIO --host {} --keys {} --state DIR", bundle->host,
-                         std::filesystem::path(file).filename().string()));
+  print_note(
+      format_text("  there: lightloom-agent --scenario SCENARIO {} --keys {} --state DIR",
+                  bundle->process() ? "--host " + bundle->host : "--relay " + bundle->own.substr(bundle->own.find('-') + 1),
+                  std::filesystem::path(file).filename().string()));
   return kDone;
 }
 
@@ -350,7 +344,7 @@ void add_keys(CLI::App& app, CommandLine& line) {
             list_keys);
   CLI::App* grant = keys->add_subcommand("grant", "Let a key in, or give it another role or other nodes");
   grant->add_option("NAME", options.name, "Whose it is: its principal in every answer and in the audit")->required();
-  grant->add_option("--role", options.role, "viewer, operator, admin or agent")->required();
+  grant->add_option("--role", options.role, "viewer, operator, admin, agent or relay")->required();
   grant->add_option("--nodes", options.nodes, "An agent's: nodes that it speaks for, e.g. 0-31,64");
   grant->add_option("--key", options.key,
                     "Public key, or a file that has one; without it NAME's, or a new pair in STATE/keys/NAME");

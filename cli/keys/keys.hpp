@@ -18,7 +18,7 @@ class CommandLine;
 
 struct KeysCommand {
   std::string name;   ///< a principal; revoke: or a public key, or its fingerprint
-  std::string role;   ///< viewer, operator, admin, agent
+  std::string role;   ///< viewer, operator, admin, agent, relay
   std::string nodes;  ///< "0-31,64", of an agent's key
   std::string key;    ///< a public key in Z85, or a file that has one; empty: of this folder, made if there is none
   bool force = false;

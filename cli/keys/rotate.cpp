@@ -53,8 +53,7 @@ Result<Rotation> plan_rotation(const StateFolder& files, const Keyring& keyring,
         format_text("the secret half of key {} is not in {}{}: only who holds it can replace it. There, make a new pair; here, "
                     "revoke the old key and grant the new one",
                     fingerprint_of(its.front().public_key), file, present ? "" : format_text(" ({})", present.error().message)),
-        format_text("loom keys revoke {}; loom keys grant {} --key NEW.pub --role {}", name, name,
-                    to_string(its.front().role)));
+        format_text("loom keys revoke {}; loom keys grant {} --key NEW.pub --role {}", name, name, role_word(its.front())));
   }
   Rotation rotation{*held, {}};
   const auto fresh = may_make ? load_or_generate_keys(file + ".next") : load_keys(file + ".next");

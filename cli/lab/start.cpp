@@ -33,6 +33,9 @@ constexpr std::string_view kController = "lightloomd";
 
 std::string agents_name(std::uint32_t process) { return format_text("agents-{}", process); }
 
+std::string relay_name(std::uint32_t relay) { return format_text("relay-{}", relay); }
+std::uint32_t relays_of(const LabRecord& lab) { return static_cast<std::uint32_t>(lab.scenario.agents.relays.size()); }
+
 struct Emulator {
   ProcessSpec order;
   EmulatedPlace place;
@@ -185,6 +188,11 @@ std::string metrics_file_of(const LabRecord& lab, const std::string& name) {
       return lab.files.agents_metrics(process);
     }
   }
+  for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
+    if (name == relay_name(relay)) {
+      return RelayFiles(lab.files, relay).metrics();
+    }
+  }
   return {};
 }
 
@@ -219,6 +227,22 @@ Result<std::string> await_url(const LabRecord& lab, const LabProcess& process, c
   }
 }
 
+/// Where a process listens, once it does. Errors: unreachable (it ended, or did not say so in time), timed_out (interrupted).
+template <class Read>
+Result<std::string> await_address(const LabRecord& lab, const std::string& name, int pid, Read read) {
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  auto address = read();
+  for (; !address; address = read()) {
+    LOOM_TRY(check_interrupt(lab));
+    if (!is_running(pid) || std::chrono::steady_clock::now() > deadline) {
+      return fail(ErrorCode::unreachable,
+                  format_text("{} did not start; it said last:{}", name, tail_of_log(lab.files.folder(), name)));
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return address;
+}
+
 /// Whatever the programs of a lab write, beside their logs; keys are not forgotten with a lab.
 std::vector<std::string> files_of(const LabRecord& lab) {
   std::vector<std::string> files;
@@ -233,6 +257,10 @@ std::vector<std::string> files_of(const LabRecord& lab) {
     add(files, lab.files.grant_log(process), {""});
     add(files, lab.files.agents_address(process), {""});
     add(files, lab.files.agents_metrics(process), {"", ".new"});
+  }
+  for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
+    add(files, RelayFiles(lab.files, relay).address(), {"", ".new"});
+    add(files, RelayFiles(lab.files, relay).metrics(), {"", ".new"});
   }
   for (const Device& device : lab.scenario.fabric->devices) {
     if (is_emulated(*lab.scenario.fabric, device)) {
@@ -328,6 +356,9 @@ Result<std::vector<std::string>> processes_of(const LabRecord& lab) {
     names.push_back(emulator.order.name);
   }
   names.emplace_back(kController);
+  for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
+    names.push_back(relay_name(relay));
+  }
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     names.push_back(agents_name(process));
   }
@@ -337,6 +368,11 @@ Result<std::vector<std::string>> processes_of(const LabRecord& lab) {
 Result<void> start_by_name(LabRecord& lab, const std::string& name) {
   if (name == kController) {
     return start_controller(lab);
+  }
+  for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
+    if (name == relay_name(relay)) {
+      return start_relay(lab, relay);
+    }
   }
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     if (name == agents_name(process)) {
@@ -373,18 +409,31 @@ Result<void> start_controller(LabRecord& lab) {
     return std::unexpected(pid.error());
   }
   lab.controller_pid = *pid;
-  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
-  auto address = lab.files.read_address();
-  for (; !address; address = lab.files.read_address()) {
-    LOOM_TRY(check_interrupt(lab));
-    if (!is_running(*pid) || std::chrono::steady_clock::now() > deadline) {
-      return fail(ErrorCode::unreachable,
-                  format_text("{} did not start; it said last:{}", name, tail_of_log(lab.files.folder(), name)));
-    }
-    std::this_thread::sleep_for(kPollInterval);
+  auto address = await_address(lab, order.name, *pid, [&lab] { return lab.files.read_address(); });
+  if (!address) {
+    return std::unexpected(std::move(address).error());
   }
-  lab.address = *address;
+  lab.address = *std::move(address);
   return {};
+}
+
+Result<void> start_relay(LabRecord& lab, std::uint32_t relay) {
+  ProcessSpec order{relay_name(relay),
+                    {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--relay", std::to_string(relay),
+                     "--state", lab.files.folder()}};
+  order.extends_log = true;
+  if (const auto earlier = RelayFiles(lab.files, relay).read_address()) {  // agents look for it there
+    order.command.insert(order.command.end(), {"--listen", *earlier});
+  }
+  serve_metrics(lab, order);
+  std::remove(RelayFiles(lab.files, relay).metrics().c_str());
+  std::remove(RelayFiles(lab.files, relay).address().c_str());
+  const auto pid = start(lab, order);
+  if (!pid) {
+    return std::unexpected(pid.error());
+  }
+  const auto address = await_address(lab, order.name, *pid, [&] { return RelayFiles(lab.files, relay).read_address(); });
+  return address ? Result<void>{} : std::unexpected(address.error());
 }
 
 Result<void> start_agent_process(LabRecord& lab, std::uint32_t process) {

@@ -18,7 +18,8 @@ Result<Scenario> load_for_lab(const std::string& path);
 /// What a lab of this scenario is, before anything runs: scenario, fabric, the files that it will make.
 LabManifest manifest_of(const LabRecord& lab);
 
-/// Names of all processes of the scenario, in the order of their start: emulators, "lightloomd", "agents-0" and so on.
+/// Names of all processes of the scenario, in the order of their start: emulators, "lightloomd", "relay-0", "agents-0" and so
+/// on.
 Result<std::vector<std::string>> processes_of(const LabRecord& lab);
 
 /// Starts one and waits until it can be asked; agents join later. Errors: not_found (no such process), unreachable (it ended,
@@ -27,6 +28,7 @@ Result<void> start_by_name(LabRecord& lab, const std::string& name);
 
 /// Errors: unreachable (it ended, or did not start in time). A second start is at the address of the first.
 Result<void> start_controller(LabRecord& lab);
+Result<void> start_relay(LabRecord& lab, std::uint32_t relay);
 Result<void> start_agent_process(LabRecord& lab, std::uint32_t process);
 
 /// Makes the keys, starts everything and returns when every agent has joined. On an error the caller ends what was started.

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "cli/plan/saved_plan.hpp"
@@ -22,6 +19,7 @@
 #include "controller/schedule/job_alone.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/check_plan.hpp"
+#include "runtime/planner.hpp"
 
 namespace loom::cli {
 namespace {
@@ -31,36 +29,6 @@ using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
-
-/// Asks a solve to stop when its time is up.
-class Deadline {
- public:
-  explicit Deadline(Duration limit)
-      : watch_([this, limit] {
-          std::unique_lock lock(mutex_);
-          if (!over_.wait_for(lock, limit, [this] { return done_; })) {
-            stop_ = true;
-          }
-        }) {}
-  ~Deadline() {
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    over_.notify_one();
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-
-  Stop stop() const { return {&stop_}; }
-
- private:
-  std::atomic<bool> stop_{false};
-  bool done_ = false;
-  std::mutex mutex_;
-  std::condition_variable over_;
-  std::jthread watch_;  ///< last: it uses everything above
-};
 
 Result<Intent> intent_of(const PlanInputs& inputs, const BasePlan* base) {
   Intent intent;
@@ -217,6 +185,11 @@ Result<void> write_picture(const PictureFiles& files, std::optional<Picture> pic
 
 Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs) {
   LOOM_TRY(check_rings(order, inputs));
+  std::size_t nodes = 0;
+  for (const PlannedJob& job : inputs.jobs) {
+    nodes += job.spec.node_count;
+  }
+  LOOM_TRY(check_reach(*inputs.fabric, nodes));
   std::optional<BasePlan> base;
   if (!order.base.empty()) {
     auto read = read_base(order.base, inputs.fabric, inputs.algorithm);
@@ -237,13 +210,15 @@ Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs
   request.next_circuit = base ? base->next_circuit : CircuitId{1};
   request.algorithm = inputs.algorithm;
   request.budget.wants_account = order.explain || !order.plot.empty();
-  std::optional<Deadline> deadline;
+  std::atomic<bool> stop{false};
+  std::optional<PlanDeadline> deadline;
   if (!order.deadline.empty()) {
     const auto limit = parse_duration(order.deadline);
     if (!limit) {
       return std::unexpected(limit.error());
     }
-    request.budget.stop = deadline.emplace(*limit).stop();
+    request.budget.stop.requested = &stop;
+    deadline.emplace(*limit, stop);
   }
   const auto begin = Clock::now();
   auto made = make_plan(all_architectures(), request);

@@ -43,6 +43,9 @@ std::vector<KeyMeaning> top_keys() {
        "hosts of their own for agents, instead of `agents`; every node is on one",
        {},
        "a map of 1 to 4096 names of hosts to their keys"},
+      {"relays",
+       "tcp://HOST:PORT of each relay; agent process (or host) k reaches the controller through relay k modulo their number",
+       "none: agents reach the controller themselves", "a list of 1 to 64 endpoints, at most one for each agent process"},
       {"controller", "periods and deadlines of the controller", {}, "a map"},
       {"reconcile", "what is done about devices that are not what is desired of them", {}, "a map"},
       {"adaptation", "when light follows measured demand", {}, "a map"},
@@ -78,6 +81,7 @@ std::vector<KeyMeaning> controller_keys() {
       {"probe_lease", "light that is sent to be measured goes out when nobody has asked for it again for so long"},
       {"quiesce_deadline", "an attended job that is not quiet by then goes dark as it is"},
       {"plan_steps", "of a scheduler in one plan; a demand that takes more is refused"},
+      {"plan_deadline", "a plan that takes longer is given up, and the jobs that wanted it are refused; not in virtual time"},
   };
 }
 

@@ -23,7 +23,7 @@ void JournalQueue::append(Record record, EffectSink& sink) {
 
 void JournalQueue::append_planned(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit, EffectSink& sink) {
   if (!has_planned(plan->plan.revision)) {
-    append(planned_row(plan, next_circuit), sink);
+    append(planned_row(plan, next_circuit, state_.confirmed), sink);
   }
 }
 

@@ -152,6 +152,7 @@ class Pipeline {
       return std::unexpected(std::move(intent).error());
     }
     Demand demand = estimate(*intent, base_);
+    LOOM_TRY(check_stop("its demand was known"));
     const Demand pinned = take_pinned(demand, *intent);
     auto schedule = scheduler_(fabric_, demand, *intent, request_.budget);
     if (!schedule) {
@@ -178,6 +179,12 @@ class Pipeline {
     Verdict verdict;
   };
 
+  Result<void> check_stop(std::string_view since) const {
+    return request_.budget.stop.stop_requested()
+               ? Result<void>{fail(ErrorCode::timed_out, format_text("planning was stopped when {}", since))}
+               : Result<void>{};
+  }
+
   /// The schedule as setpoints, with what operators set and what was found beside it.
   Result<Lowered> set_all(const LowerRequest& order) const {
     auto lowered = lower(order);
@@ -195,10 +202,12 @@ class Pipeline {
 
   /// A plan that verify has nothing against.
   Result<Judged> lower_and_verify(LowerRequest& order) const {
+    LOOM_TRY(check_stop("its circuits were scheduled"));
     auto lowered = set_all(order);
     if (!lowered) {
       return std::unexpected(std::move(lowered).error());
     }
+    LOOM_TRY(check_stop("its setpoints were known"));
     const auto judge = [&] {
       return examine(fabric_, memory_.order(), lowered->plan, order.base, order.intent, order.occupied);
     };
@@ -243,6 +252,7 @@ class Pipeline {
     LowerRequest order{fabric_, schedule, intent, base_, request_.revision, request_.next_circuit};
     order.ways = memory_.ways();
     order.fire_skew = request_.fire_skew;
+    order.stop = request_.budget.stop;
     order.frozen = unusable_->frozen();
     order.lost = unusable_->lost();
     order.others = unusable_->occupied();

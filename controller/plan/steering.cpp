@@ -16,8 +16,8 @@ namespace {
 
 const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
   const auto& devices = plan.nodes[fabric.device(id).agent.value].devices;
-  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == id; });
-  return found == devices.end() ? nullptr : &*found;
+  const auto found = std::ranges::lower_bound(devices, id, {}, &DevicePlan::device);
+  return found == devices.end() || found->device != id ? nullptr : &*found;
 }
 
 bool is_same_ring(const RingFilter& ring, const FilterSetpoint& a, const FilterSetpoint& b, std::uint16_t channel) {
@@ -99,29 +99,38 @@ class KnownDevices {
 
   /// A device that moves was read to be what no plan says, or a laser that stays was read to emit what none says.
   bool deviates(const DevicePlan& device) const {
-    const auto seen = found(device.device);
-    if (!seen) {
-      return false;
+    if (fabric_.device(device.device).role == DeviceRole::transmitter) {
+      return !device.touched && shines_unplanned(device.device);
     }
-    if (const auto* laser = std::get_if<TransmitterSetpoint>(&*seen)) {
-      return !device.touched && laser->emit && !is_planned(device.device, laser->slot);
-    }
-    return device.touched && !is_among(device.device, states_of(device), *seen);
+    const auto seen = device.touched ? found(device.device) : std::nullopt;
+    return seen && !is_among(device.device, states_of(device), *seen);
   }
 
  private:
   /// An agent that began anew takes connections for somebody else's that plans of ours name.
   void add_ours(DeviceId id, const CircuitSwitchObservation& seen, std::vector<CrossConnect>& connects) const {
-    for (const Plan* plan : plans_) {
+    std::vector<CrossConnect> found;
+    for (const Plan* plan : seen.occupied.empty() ? std::vector<const Plan*>{} : plans_) {
       const DevicePlan* there = device_of(fabric_, *plan, id);
       const auto* known = there == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&there->timeline.front().setpoint);
-      for (const CrossConnect each : known == nullptr ? std::vector<CrossConnect>{} : known->connects) {
-        if (is_connected(seen, each) && !contains(connects, each)) {
-          connects.push_back(each);
+      for (std::size_t i = 0; known != nullptr && i < known->connects.size(); ++i) {
+        if (contains(seen.occupied, known->connects[i])) {
+          found.push_back(known->connects[i]);
         }
       }
     }
-    std::ranges::sort(connects, {}, &CrossConnect::input);
+    connects = with_ours(std::move(connects), std::move(found));
+  }
+
+  /// Of most lasers the reading alone says that they are dark.
+  bool shines_unplanned(DeviceId laser) const {
+    const Observation* seen = known_.observations[laser.value];
+    const auto* reading = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
+    if (reading == nullptr || !reading->emitting) {
+      return false;
+    }
+    const auto light = found_setpoint(fabric_, laser, seen->reading);
+    return light && !is_planned(laser, std::get<TransmitterSetpoint>(*light).slot);
   }
 
   bool is_planned(DeviceId laser, FrequencySlot slot) const {

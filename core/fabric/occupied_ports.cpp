@@ -7,9 +7,19 @@
 #include "core/text/format_text.hpp"
 
 namespace loom {
+
+bool ascends(CrossConnect a, CrossConnect b) { return a.input != b.input ? a.input < b.input : a.output < b.output; }
+
 bool contains(const std::vector<CrossConnect>& connects, CrossConnect wanted) {
-  const auto at = std::ranges::lower_bound(connects, wanted.input, {}, &CrossConnect::input);
-  return (at != connects.end() && *at == wanted) || std::ranges::find(connects, wanted) != connects.end();
+  return std::ranges::binary_search(connects, wanted, ascends);
+}
+
+std::vector<CrossConnect> with_ours(std::vector<CrossConnect> connects, std::vector<CrossConnect> more) {
+  connects.insert(connects.end(), more.begin(), more.end());
+  std::ranges::sort(connects, ascends);
+  const auto again = std::ranges::unique(connects);
+  connects.erase(again.begin(), again.end());
+  return connects;
 }
 
 bool is_connected(const CircuitSwitchObservation& seen, CrossConnect wanted) {
@@ -26,7 +36,7 @@ std::vector<CrossConnect> connects_between_ours(const CircuitSwitchObservation& 
   std::vector<CrossConnect> all = seen.connects;
   std::ranges::copy_if(seen.occupied, std::back_inserter(all),
                        [](CrossConnect each) { return each.input != kPortElsewhere && each.output != kPortElsewhere; });
-  std::ranges::sort(all, {}, &CrossConnect::input);
+  std::ranges::sort(all, ascends);
   return all;
 }
 

@@ -15,7 +15,10 @@ namespace loom {
 /// In CircuitSwitchObservation::occupied: the end that is none of our ports. It is on the switch, and not in the fabric.
 inline constexpr std::uint16_t kPortElsewhere = 0xFFFF;
 
-/// Is it one of them? At once where they ascend by input, as every driver of ours has them; else one after the other.
+/// By input, then output.
+bool ascends(CrossConnect a, CrossConnect b);
+
+/// Is it one of them? Precondition: they ascend by input, then output, as everybody has them.
 bool contains(const std::vector<CrossConnect>& connects, CrossConnect wanted);
 
 /// Is it there, whoever made it?
@@ -26,6 +29,9 @@ std::optional<CrossConnect> occupant_of(const std::vector<CrossConnect>& occupie
 
 /// All connections between ports of ours, whoever made them, ascending input.
 std::vector<CrossConnect> connects_between_ours(const CircuitSwitchObservation& seen);
+
+/// `connects` and those of `more` that it lacks, each once, ascending.
+std::vector<CrossConnect> with_ours(std::vector<CrossConnect> connects, std::vector<CrossConnect> more);
 
 /// Those of somebody else that `ours` has none of.
 std::vector<CrossConnect> others_beside(const CircuitSwitchObservation& seen, const std::vector<CrossConnect>& ours);

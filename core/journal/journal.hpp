@@ -13,6 +13,7 @@
 #include "core/audit.hpp"
 #include "core/demand.hpp"
 #include "core/ids.hpp"
+#include "core/journal/plan_change.hpp"
 #include "core/messages/one_of.hpp"
 #include "core/plan.hpp"
 
@@ -62,6 +63,8 @@ struct CommitRecord {
   CircuitId next_circuit;
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Intent> intent{};  ///< that the plan carries out; null: the newest IntentRecord's
+  /// The same plan as a change of the one that is confirmed: where there is one, the row has it instead of the plan.
+  std::shared_ptr<const PlanChange> change{};
 };
 
 /// An agent's latch: safety overrides fail-static, and survives a restart.

@@ -85,8 +85,8 @@ void apply_one(SnapshotRecord& state, CommitRecord record) {
   const std::shared_ptr<const Plan> planned = std::exchange(state.planned, nullptr);
   std::shared_ptr<const Intent> planned_intent = std::exchange(state.planned_intent, nullptr);
   if (record.decision == CommitDecision::planned) {
-    state.planned = std::move(record.plan);
-    state.planned_intent = intent_of(state, std::move(record.intent));
+    state.planned = plan_of(record, state.confirmed);
+    state.planned_intent = state.planned == nullptr ? nullptr : intent_of(state, std::move(record.intent));
     return;
   }
   if (record.plan != nullptr) {
@@ -129,6 +129,11 @@ void apply(SnapshotRecord& state, Record record) {
 
 std::string misfit_of(const SnapshotRecord& state, const Record& record) {
   const auto* commit = std::get_if<CommitRecord>(&record);
+  if (commit != nullptr && commit->change != nullptr && commit->plan == nullptr) {
+    return state.confirmed != nullptr ? misfit_of(*state.confirmed, *commit->change)
+                                      : format_text("revision {} is recorded as a change of revision {}; nothing is confirmed",
+                                                    commit->revision.value, commit->change->of.value);
+  }
   if (commit == nullptr || commit->decision != CommitDecision::going || commit->plan != nullptr ||
       (state.planned != nullptr && state.planned->revision == commit->revision)) {
     return {};
@@ -136,8 +141,19 @@ std::string misfit_of(const SnapshotRecord& state, const Record& record) {
   return format_text("revision {} goes, and the row of its plan is missing", commit->revision.value);
 }
 
-CommitRecord planned_row(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit) {
-  return {CommitDecision::planned, plan->plan.revision, next_circuit, {plan, &plan->plan}, {plan, &plan->intent}};
+CommitRecord planned_row(const std::shared_ptr<const PlanResult>& plan, CircuitId next_circuit,
+                         const std::shared_ptr<const Plan>& confirmed) {
+  CommitRecord row{CommitDecision::planned, plan->plan.revision, next_circuit, {plan, &plan->plan}, {plan, &plan->intent}};
+  if (auto change = confirmed == nullptr ? std::nullopt : change_of(*confirmed, plan->plan)) {
+    row.change = std::make_shared<const PlanChange>(*std::move(change));
+  }
+  return row;
+}
+
+std::shared_ptr<const Plan> plan_of(const CommitRecord& record, const std::shared_ptr<const Plan>& confirmed) {
+  const bool is_made = record.plan == nullptr && record.change != nullptr && confirmed != nullptr &&
+                       misfit_of(*confirmed, *record.change).empty();
+  return is_made ? std::make_shared<const Plan>(changed_plan(*confirmed, *record.change)) : record.plan;
 }
 
 const KeptRevision* kept_revision(const SnapshotRecord& state, Revision revision) {

@@ -14,8 +14,6 @@ namespace {
 
 using Connects = ConnectBook::Connects;
 
-bool ascends(CrossConnect a, CrossConnect b) { return std::pair(a.input, a.output) < std::pair(b.input, b.output); }
-
 Connects without(const Connects& some, const Connects& others) {
   Connects rest;
   std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(rest), ascends);

@@ -25,7 +25,7 @@
 namespace loom {
 namespace {
 
-constexpr const char* kWhose = "bundle";  // the member that says of which host: "HOST PROCESS\n"
+constexpr const char* kWhose = "bundle";  // the member that says of which host: "HOST PROCESS\n", or "relay-0 relay-0\n"
 constexpr const char* kKeyring = "keyring";
 constexpr const char* kController = "controller.pub";
 constexpr std::size_t kMemberBytesMax = 1u << 20;
@@ -42,23 +42,41 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-std::string own_name(std::uint32_t process) { return format_text("agents-{}", process); }
-
 std::string public_file(const std::string& key) { return format_text("public {}\n", key); }
 
-/// The number in "agents-7" and "agents-7.pub"; nothing: it is called otherwise.
-std::optional<std::uint32_t> process_in(std::string_view name) {
-  constexpr std::string_view kName = "agents-";
-  if (!name.starts_with(kName)) {
-    return std::nullopt;
-  }
-  name.remove_prefix(kName.size());
-  if (name.ends_with(".pub")) {
-    name.remove_suffix(4);
-  }
+bool is_number(std::string_view text) {
   std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+constexpr std::string_view kAgents = "agents-";
+constexpr std::string_view kRelay = "relay-";
+
+/// "agents-7" or "relay-7": of an agent process, or of a relay.
+bool is_own_name(std::string_view name) {
+  return (name.starts_with(kAgents) && is_number(name.substr(kAgents.size()))) ||
+         (name.starts_with(kRelay) && is_number(name.substr(kRelay.size())));
+}
+
+/// The same, or the file of its public half.
+bool names_process(std::string_view name) {
+  constexpr std::string_view kPublic = ".pub";
+  return is_own_name(name.ends_with(kPublic) ? name.substr(0, name.size() - kPublic.size()) : name);
+}
+
+/// The name of the pair of a host, or of a relay that is called by it. Errors: as process_of().
+Result<std::string> own_of(const StateFolder& files, const std::string& host) {
+  std::error_code ignored;
+  if (host.starts_with(kRelay) && is_own_name(host) && std::filesystem::exists(files.key(host), ignored)) {
+    return host;
+  }
+  if (host.starts_with(kRelay) && is_own_name(host)) {
+    return fail(ErrorCode::not_found, format_text("{} has no pair of {}; keys were made for fewer relays", files.keys(), host),
+                "loom keys generate SCENARIO");
+  }
+  const auto process = process_of(files, host);
+  return process ? Result<std::string>(format_text("{}{}", kAgents, *process)) : std::unexpected(process.error());
 }
 
 /// Whom an agent listens to: its like, and whoever may order darkness.
@@ -100,7 +118,9 @@ Result<std::string> packed(const KeyBundle& bundle) {
   if (archive_write_open_memory(opened.get(), bytes.data(), bytes.size(), &used) != ARCHIVE_OK) {
     return fail(ErrorCode::storage, "cannot pack keys: " + reason(opened.get()));
   }
-  LOOM_TRY(add_member(opened.get(), kWhose, format_text("{} {}\n", bundle.host, bundle.process)));
+  LOOM_TRY(add_member(
+      opened.get(), kWhose,
+      format_text("{} {}\n", bundle.host, bundle.own.starts_with(kAgents) ? bundle.own.substr(kAgents.size()) : bundle.own)));
   for (const auto& [name, text] : bundle.files) {
     LOOM_TRY(add_member(opened.get(), name, text));
   }
@@ -136,7 +156,7 @@ Result<std::string> private_bytes(const std::filesystem::path& file) {
 }
 
 bool may_be_member(std::string_view name) {
-  return name == kWhose || name == kKeyring || name == kController || process_in(name).has_value();
+  return name == kWhose || name == kKeyring || name == kController || names_process(name);
 }
 
 Result<std::string> read_member(archive* opened, const std::string& name) {
@@ -183,18 +203,25 @@ Result<std::map<std::string, std::string>> members_of(const std::string& bytes) 
 
 }  // namespace
 
+std::optional<std::uint32_t> KeyBundle::process() const {
+  std::uint32_t number = 0;
+  const std::string_view digits = std::string_view(own).substr(std::min(own.size(), kAgents.size()));
+  (void)std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return own.starts_with(kAgents) ? std::optional(number) : std::nullopt;
+}
+
 Result<KeyBundle> make_key_bundle(const StateFolder& files, const std::string& host) {
-  const auto process = process_of(files, host);
-  if (!process) {
-    return std::unexpected(process.error());
+  auto called = own_of(files, host);
+  if (!called) {
+    return std::unexpected(called.error());
   }
-  KeyBundle bundle{host, *process, {}};
+  KeyBundle bundle{host, *std::move(called), {}};
   std::string missing;
   const auto keyring = load_keyring(files.keyring());
-  const auto own = load_keys(files.agents_key(*process));
+  const auto own = load_keys(files.key(bundle.own));
   const auto controller = load_public_key(files.controller_key() + ".pub");
   for (const auto& [found, name] :
-       {std::pair{keyring.has_value(), files.keyring()}, std::pair{own.has_value(), files.agents_key(*process)},
+       {std::pair{keyring.has_value(), files.keyring()}, std::pair{own.has_value(), files.key(bundle.own)},
         std::pair{controller.has_value(), files.controller_key() + ".pub"}}) {
     missing += found ? "" : (missing.empty() ? "" : ", ") + name;
   }
@@ -204,15 +231,16 @@ Result<KeyBundle> make_key_bundle(const StateFolder& files, const std::string& h
   }
   const Grant* grant = keyring->find(own->public_key);
   if (grant == nullptr || grant->role != Role::agent) {
-    return fail(ErrorCode::refused, format_text("the keyring does not grant the key of {} to an agent", own_name(*process)),
-                format_text("loom keys grant {} --role agent --nodes FIRST-LAST", own_name(*process)));
+    return fail(ErrorCode::refused, format_text("the keyring does not grant the key of {} to an agent", bundle.own),
+                format_text("loom keys grant {} --role {} --nodes FIRST-LAST", bundle.own,
+                            bundle.own.starts_with(kRelay) ? "relay" : "agent"));
   }
-  bundle.files[own_name(*process)] = format_text("public {}\nsecret {}\n", own->public_key, own->secret_key);
+  bundle.files[bundle.own] = format_text("public {}\nsecret {}\n", own->public_key, own->secret_key);
   bundle.files[kController] = public_file(*controller);
   const Keyring known = keyring_for_agents(*keyring);
   bundle.files[kKeyring] = known.to_text();
   for (const Grant& each : known.grants()) {
-    if (each.role == Role::agent && process_in(each.principal)) {
+    if (each.role == Role::agent && is_own_name(each.principal)) {
       bundle.files[each.principal + ".pub"] = public_file(each.public_key);
     }
   }
@@ -239,15 +267,14 @@ Result<KeyBundle> read_key_bundle(const std::filesystem::path& file) {
   const std::string whose = (*members)[kWhose];
   members->erase(kWhose);
   const auto blank = whose.find(' ');
-  const auto process = blank == std::string::npos
-                           ? std::nullopt
-                           : process_in(format_text("agents-{}", whose.substr(blank + 1, whose.find('\n') - blank - 1)));
-  if (!process || !members->contains(own_name(*process)) || !members->contains(kKeyring) || !members->contains(kController)) {
+  std::string own = blank == std::string::npos ? "" : whose.substr(blank + 1, whose.find('\n') - blank - 1);
+  own = is_number(own) ? std::string(kAgents) + own : own;
+  if (!is_own_name(own) || !members->contains(own) || !members->contains(kKeyring) || !members->contains(kController)) {
     return fail(ErrorCode::malformed, format_text("{}: no key bundle: it has no own pair, no keyring, no controller's key, or "
                                                   "does not say of which host it is",
                                                   file.string()));
   }
-  return KeyBundle{whose.substr(0, blank), *process, *std::move(members)};
+  return KeyBundle{whose.substr(0, blank), std::move(own), *std::move(members)};
 }
 
 Result<std::vector<std::string>> unpack(const KeyBundle& bundle, const StateFolder& files) {
@@ -258,11 +285,10 @@ Result<std::vector<std::string>> unpack(const KeyBundle& bundle, const StateFold
   std::error_code problem;
   for (std::filesystem::directory_iterator it(files.keys(), problem), end; !problem && it != end; it.increment(problem)) {
     const std::string name = it->path().filename().string();
-    const bool is_pair = process_in(name) && !name.ends_with(".pub");
-    if (is_pair && name != own_name(bundle.process)) {
+    if (is_own_name(name) && name != bundle.own) {
       return fail(ErrorCode::refused,
                   format_text("{} has the pair of {} already; the bundle is of host '{}', {}; nothing was changed",
-                              files.keys(), name, bundle.host, own_name(bundle.process)),
+                              files.keys(), name, bundle.host, bundle.own),
                   "give each host a state folder of its own: --state DIR");
     }
   }

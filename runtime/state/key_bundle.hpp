@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // KeyBundle: the keys that one host needs, and no other: its agents' own pair, the controller's public key, the public keys of
-// the other hosts' agents, and a keyring of whom its agents listen to. A tar of one owner, made where the keyring is and taken
-// to the host by hand; no host needs another's files. Never prints a secret.
+// the other hosts' agents and of relays, and a keyring of whom its agents listen to. A tar of one owner, made where the keyring
+// is and taken to the host by hand; no host needs another's files. Never prints a secret.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,12 @@
 namespace loom {
 
 struct KeyBundle {
-  std::string host;
-  std::uint32_t process = 0;                 ///< which of the installation's agent processes it is
+  std::string host;                          ///< or "relay-0"
+  std::string own;                           ///< the name of its pair: "agents-3", or "relay-0"
   std::map<std::string, std::string> files;  ///< text by name in the key folder
+
+  /// Which of the installation's agent processes it is; nothing: a relay.
+  std::optional<std::uint32_t> process() const;
 };
 
 /// Of the keys in the folder. Errors: not_found (naming every key that is missing), refused (the keyring does not grant the

@@ -12,8 +12,7 @@ namespace loom {
 namespace {
 
 /// A key is granted with its making. Later the keyring says what it may be; only an agent's nodes follow the scenario.
-Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role, std::string principal,
-                       std::vector<NodeRange> nodes) {
+Result<void> grant_key(Keyring& keyring, const std::string& key_file, Grant wanted) {
   auto keys = load_or_generate_keys(key_file);
   if (!keys) {
     return std::unexpected(keys.error());
@@ -21,12 +20,31 @@ Result<void> grant_key(Keyring& keyring, const std::string& key_file, Role role,
   if (keyring.is_revoked(keys->public_key)) {
     return {};
   }
+  wanted.public_key = keys->public_key;
   if (const Grant* has = keyring.find(keys->public_key)) {
-    role = has->role;
-    principal = has->principal;
-    nodes = role == Role::agent ? nodes : has->nodes;
+    std::vector<NodeRange> nodes = has->role == Role::agent ? std::move(wanted.nodes) : has->nodes;
+    wanted = *has;
+    wanted.nodes = std::move(nodes);
   }
-  return keyring.add({keys->public_key, role, std::move(principal), std::move(nodes)});
+  return keyring.add(std::move(wanted));
+}
+
+std::vector<NodeRange> ranges_of(const std::vector<NodeSpan>& spans) {
+  std::vector<NodeRange> nodes;
+  for (const NodeSpan& span : spans) {
+    nodes.push_back({NodeId{span.first}, NodeId{span.end - 1}});
+  }
+  return nodes;
+}
+
+/// A file of one line that `who` writes when it listens.
+Result<std::string> read_line(const std::string& file, const std::string& who) {
+  std::ifstream written(file);
+  std::string line;
+  if (!std::getline(written, line) || line.empty()) {
+    return fail(ErrorCode::unreachable, format_text("{} has written no address into {}", who, file));
+  }
+  return line;
 }
 
 }  // namespace
@@ -41,13 +59,14 @@ Result<void> StateFolder::make_keys(const Scenario& scenario) const {
     LOOM_TRY(write_whole_file({hosts(), hosts_text, 0600, true}));
   }
   return change_keyring(keyring(), [&](Keyring& keyring) -> Result<void> {
-    LOOM_TRY(grant_key(keyring, operator_key(), Role::admin, "operator", {}));
+    LOOM_TRY(grant_key(keyring, operator_key(), {{}, Role::admin, "operator", {}}));
     for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-      std::vector<NodeRange> nodes;
-      for (const NodeSpan& span : spans_of_process(scenario, process)) {
-        nodes.push_back({NodeId{span.first}, NodeId{span.end - 1}});
-      }
-      LOOM_TRY(grant_key(keyring, agents_key(process), Role::agent, format_text("agents-{}", process), std::move(nodes)));
+      LOOM_TRY(grant_key(keyring, agents_key(process),
+                         {{}, Role::agent, format_text("agents-{}", process), ranges_of(spans_of_process(scenario, process))}));
+    }
+    for (std::uint32_t relay = 0; relay < scenario.agents.relays.size(); ++relay) {
+      const RelayFiles its(*this, relay);
+      LOOM_TRY(grant_key(keyring, its.key(), {{}, Role::agent, its.name(), ranges_of(spans_of_relay(scenario, relay)), true}));
     }
     return {};
   });
@@ -80,14 +99,10 @@ std::optional<Instant> StateFolder::read_start() const {
 }
 
 Result<std::string> StateFolder::read_agents_address(std::uint32_t process) const {
-  std::ifstream file(agents_address(process));
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) {
-    return fail(ErrorCode::unreachable,
-                format_text("agent process {} has written no address into {}", process, agents_address(process)));
-  }
-  return line;
+  return read_line(agents_address(process), format_text("agent process {}", process));
 }
+
+Result<std::string> RelayFiles::read_address() const { return read_line(address(), name_); }
 
 Result<std::string> StateFolder::read_address() const {
   std::ifstream file(address());

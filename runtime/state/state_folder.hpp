@@ -50,9 +50,9 @@ class StateFolder {
   /// Nothing: no run has begun yet.
   std::optional<Instant> read_start() const;
 
-  /// Keys of the controller, an operator and every agent process, and the keyring that knows them; what exists is kept, apart
-  /// from the nodes of an agent's key, which follow the scenario. A key that was revoked stays so, a role that was changed too.
-  /// Errors: storage, refused, malformed (files of another hand).
+  /// Keys of the controller, an operator, every agent process and every relay, and the keyring that knows them; what exists is
+  /// kept, apart from the nodes of an agent's key, which follow the scenario. A key that was revoked stays so, a role that was
+  /// changed too. Errors: storage, refused, malformed (files of another hand).
   Result<void> make_keys(const Scenario& scenario) const;
   /// Errors: unreachable (no controller has written it).
   Result<std::string> read_address() const;
@@ -61,6 +61,24 @@ class StateFolder {
 
  private:
   std::string state_;
+};
+
+/// Where one relay's files lie in it.
+class RelayFiles {
+ public:
+  RelayFiles(const StateFolder& files, std::uint32_t relay) : files_(files), name_(format_text("relay-{}", relay)) {}
+
+  const std::string& name() const { return name_; }
+  std::string key() const { return files_.key(name_); }
+  /// One line: where it listens for agents.
+  std::string address() const { return format_text("{}/{}.address", files_.folder(), name_); }
+  std::string metrics() const { return format_text("{}/{}.metrics", files_.folder(), name_); }
+  /// Errors: unreachable (it has not written it).
+  Result<std::string> read_address() const;
+
+ private:
+  const StateFolder& files_;
+  std::string name_;
 };
 
 /// The agent process of a host, as make_keys() noted it. Errors: not_found, naming the hosts that are known.

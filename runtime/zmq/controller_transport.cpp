@@ -31,8 +31,7 @@ constexpr std::size_t kFirstSweep = 256;
 /// What an operator whose machine it is can do.
 constexpr const char* kKeyRemedy =
     "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys "
-    "generate "
-    "SCENARIO` and start its process again";
+    "generate SCENARIO` and start its process again";
 
 std::set<std::string> keys_of(const Keyring& keyring) {
   std::set<std::string> keys;
@@ -333,11 +332,16 @@ void ControllerTransport::Core::take_envelope(const IntakeMessage& message) {
     ++counters.malformed;
     return report(connection, NodeId{}, {RefusalKind::malformed, head.error()});
   }
-  if (connection.grant.role == Role::agent && !claim(connection, head->node)) {
-    return;
+  const auto principal = options_.keyring.speaker_of(connection.grant, head->node, head->principal);
+  if (!principal) {
+    const bool is_malformed = principal.error().code == ErrorCode::malformed;
+    const auto kind = is_malformed ? RefusalKind::malformed : RefusalKind::unauthorised;
+    ++(is_malformed ? counters.malformed : counters.unauthorised);
+    return report(connection, head->node, {kind, principal.error()});
   }
-  if (receive) {
-    receive(peer_of(connection, head->node), connection.grant.principal, connection.grant.role, message.bytes);
+  const bool is_held = connection.grant.role != Role::agent || claim(connection, head->node);
+  if (is_held && receive) {
+    receive(peer_of(connection, head->node), *principal, connection.grant.role, message.bytes);
   }
 }
 
@@ -367,10 +371,8 @@ ControllerTransport::Core::Connection* ControllerTransport::Core::connection_of(
   fresh->grant = *grant;
   fresh->quota = options_.quota(*grant);
   ++connections_by_key_[grant->public_key];
-  Connection* connection = fresh.get();
-  by_number_.emplace(connection->number, connection);
-  connections_.emplace(routing_id, std::move(fresh));
-  return connection;
+  by_number_.emplace(fresh->number, fresh.get());
+  return connections_.emplace(routing_id, std::move(fresh)).first->second.get();
 }
 
 /// Calls of an operator's tool leave connections behind, so gone ones are looked for before one more is refused.

@@ -17,20 +17,44 @@ struct Traffic {
   std::uint64_t envelopes_out = 0;
 };
 
-void add_traffic(MetricList& list, const Traffic& traffic) {
+/// `side`: of a relay's two; empty: there is one.
+void add_traffic(MetricList& list, const Traffic& traffic, const char* side = "") {
+  const auto add = [&](const char* name, const char* help, std::uint64_t count, const char* direction) {
+    *side == 0 ? list.counter(name, help, count, {{"direction", direction}})
+               : list.counter(name, help, count, {{"direction", direction}, {"side", side}});
+  };
   constexpr const char* kFrames = "lightloom_transport_frames_total";
   constexpr const char* kFramesHelp = "ZeroMQ frames between controller, agents and operators.";
-  list.counter(kFrames, kFramesHelp, traffic.frames_in, {{"direction", "received"}});
-  list.counter(kFrames, kFramesHelp, traffic.frames_out, {{"direction", "sent"}});
+  add(kFrames, kFramesHelp, traffic.frames_in, "received");
+  add(kFrames, kFramesHelp, traffic.frames_out, "sent");
   constexpr const char* kEnvelopes = "lightloom_transport_envelopes_total";
   constexpr const char* kEnvelopesHelp = "Messages in those frames.";
-  list.counter(kEnvelopes, kEnvelopesHelp, traffic.envelopes_in, {{"direction", "received"}});
-  list.counter(kEnvelopes, kEnvelopesHelp, traffic.envelopes_out, {{"direction", "sent"}});
+  add(kEnvelopes, kEnvelopesHelp, traffic.envelopes_in, "received");
+  add(kEnvelopes, kEnvelopesHelp, traffic.envelopes_out, "sent");
 }
 
-void add_dropped(MetricList& list, const char* cause, std::uint64_t count) {
-  list.counter("lightloom_transport_dropped_total", "Frames and messages that the transport dropped, by why.", count,
-               {{"cause", cause}});
+void add_dropped(MetricList& list, const char* cause, std::uint64_t count, const char* side = "") {
+  constexpr const char* kDropped = "lightloom_transport_dropped_total";
+  constexpr const char* kDroppedHelp = "Frames and messages that the transport dropped, by why.";
+  *side == 0 ? list.counter(kDropped, kDroppedHelp, count, {{"cause", cause}})
+             : list.counter(kDropped, kDroppedHelp, count, {{"cause", cause}, {"side", side}});
+}
+
+void add(MetricList& list, const ControllerTransportCounters& transport, const char* side) {
+  add_traffic(list, {transport.frames_in, transport.frames_out, transport.envelopes_in, transport.envelopes_out}, side);
+  add_dropped(list, "malformed", transport.malformed, side);
+  add_dropped(list, "unauthorised", transport.unauthorised, side);
+  add_dropped(list, "conflict", transport.conflicts, side);
+  add_dropped(list, "over_quota", transport.over_quota, side);
+  add_dropped(list, "no_connection", transport.dropped, side);
+}
+
+void add(MetricList& list, const AgentTransportCounters& transport, const char* side) {
+  add_traffic(list, {transport.frames_in, transport.frames_out, transport.envelopes_in, transport.envelopes_out}, side);
+  add_dropped(list, "malformed", transport.malformed, side);
+  add_dropped(list, "over_quota", transport.over_quota, side);
+  add_dropped(list, "other_node", transport.strangers, side);
+  add_dropped(list, "no_connection", transport.dropped, side);
 }
 
 void add_dropped_by_link(MetricList& list, const char* cause, std::uint64_t count) {
@@ -40,21 +64,12 @@ void add_dropped_by_link(MetricList& list, const char* cause, std::uint64_t coun
 
 }  // namespace
 
-void add_metrics(MetricList& list, const ControllerTransportCounters& transport) {
-  add_traffic(list, {transport.frames_in, transport.frames_out, transport.envelopes_in, transport.envelopes_out});
-  add_dropped(list, "malformed", transport.malformed);
-  add_dropped(list, "unauthorised", transport.unauthorised);
-  add_dropped(list, "conflict", transport.conflicts);
-  add_dropped(list, "over_quota", transport.over_quota);
-  add_dropped(list, "no_connection", transport.dropped);
-}
+void add_metrics(MetricList& list, const ControllerTransportCounters& transport) { add(list, transport, ""); }
+void add_metrics(MetricList& list, const AgentTransportCounters& transport) { add(list, transport, ""); }
 
-void add_metrics(MetricList& list, const AgentTransportCounters& transport) {
-  add_traffic(list, {transport.frames_in, transport.frames_out, transport.envelopes_in, transport.envelopes_out});
-  add_dropped(list, "malformed", transport.malformed);
-  add_dropped(list, "over_quota", transport.over_quota);
-  add_dropped(list, "other_node", transport.strangers);
-  add_dropped(list, "no_connection", transport.dropped);
+void add_metrics(MetricList& list, const ControllerTransportCounters& agents, const AgentTransportCounters& controller) {
+  add(list, agents, "agents");
+  add(list, controller, "controller");
 }
 
 void add_metrics(MetricList& list, const PeerLinks& peers) {

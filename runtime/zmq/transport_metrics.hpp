@@ -11,6 +11,8 @@ namespace loom {
 
 void add_metrics(MetricList& list, const ControllerTransportCounters& transport);
 void add_metrics(MetricList& list, const AgentTransportCounters& transport);
+/// Of a relay: what comes from agents and goes to them, and what goes to the controller, apart by `side`.
+void add_metrics(MetricList& list, const ControllerTransportCounters& agents, const AgentTransportCounters& controller);
 void add_metrics(MetricList& list, const PeerLinks& links);
 
 }  // namespace loom

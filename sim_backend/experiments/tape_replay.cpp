@@ -154,7 +154,8 @@ class Incarnation {
       return fail(ErrorCode::conflict,
                   format_text("the tape has a plan for revision {} that this replay never asked for", outcome.revision.value));
     }
-    outcome.result = make_plan(all_architectures(), *order->second, memory_);
+    outcome.result = outcome.is_stopped ? stopped_by_deadline(*order->second).result
+                                        : make_plan(all_architectures(), *order->second, memory_);
     plans_.erase(order);
     return {};
   }

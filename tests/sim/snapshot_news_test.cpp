@@ -26,6 +26,7 @@ std::shared_ptr<const Plan> plan_of(std::uint64_t revision) {
 /// As a controller writes them: each revision goes, and then is confirmed, returned, or nothing more is said of it.
 std::vector<Record> random_rows(Random& random, std::uint32_t revisions) {
   std::vector<Record> rows;
+  std::shared_ptr<const Plan> confirmed;
   for (std::uint32_t revision = 1; revision <= revisions; ++revision) {
     IntentRecord intent;
     intent.intent.lasers_off = random.below(3) == 0;
@@ -33,8 +34,13 @@ std::vector<Record> random_rows(Random& random, std::uint32_t revisions) {
     rows.emplace_back(intent);
     const bool is_recorded_before = random.below(2) == 0;
     if (is_recorded_before) {
-      rows.emplace_back(CommitRecord{CommitDecision::planned, Revision{revision}, CircuitId{revision}, plan_of(revision),
-                                     std::make_shared<const Intent>()});
+      CommitRecord row{CommitDecision::planned, Revision{revision}, CircuitId{revision}, plan_of(revision),
+                       std::make_shared<const Intent>()};
+      if (confirmed != nullptr && random.below(2) == 0) {  // as it is read of a journal
+        row.change = std::make_shared<const PlanChange>(*change_of(*confirmed, *row.plan));
+        row.plan = nullptr;
+      }
+      rows.emplace_back(std::move(row));
     }
     if (is_recorded_before && random.below(4) == 0) {
       rows.emplace_back(CommitRecord{CommitDecision::returned, Revision{revision}, CircuitId{revision}, nullptr});
@@ -46,6 +52,7 @@ std::vector<Record> random_rows(Random& random, std::uint32_t revisions) {
     if (end < 2) {
       const CommitDecision decision = end == 0 ? CommitDecision::confirmed : CommitDecision::returned;
       rows.emplace_back(CommitRecord{decision, Revision{revision}, CircuitId{revision}, nullptr});
+      confirmed = end == 0 ? plan_of(revision) : confirmed;
     }
   }
   return rows;

@@ -189,7 +189,8 @@ class Lab:
 
     def pid(self, program, number=None):
         for pid, argv in self.processes().items():
-            if os.path.basename(argv[0]) == program and (number is None or argv[argv.index("--process") + 1] == str(number)):
+            which = argv[argv.index("--process") + 1] if "--process" in argv else None  # a relay is of the same program
+            if os.path.basename(argv[0]) == program and (number is None or which == str(number)):
                 return pid
         return None
 

@@ -230,6 +230,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->next_circuit = numbers_.next_circuit();
   request->algorithm = facts_.algorithm;
   request->budget.steps = facts_.timings.plan_steps;
+  request->budget.deadline = facts_.timings.plan_deadline;
   request->reason = wanted_->reason;
   request->fire_skew = fire_skew_.p999();
   request->unusable = unusable_.devices();

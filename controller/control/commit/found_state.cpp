@@ -48,11 +48,15 @@ bool FoundState::is_left_to_itself(NodeId node) const {
 }
 
 void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<ObservedLight>& observed) const {
+  const auto* reading = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
+  const bool is_alone = is_left_to_itself(facts_.fabric->device(id).agent);
+  if (!is_alone && (reading == nullptr || !reading->emitting)) {
+    return;
+  }
   const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
   const bool is_planned = plan != nullptr && std::any_of(plan->timeline.begin(), plan->timeline.end(),
                                                          [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
   if (is_planned) {
-    const bool is_alone = is_left_to_itself(facts_.fabric->device(id).agent);
     for (std::size_t i = 0; is_alone && i < plan->timeline.size(); ++i) {
       const auto& light = std::get<TransmitterSetpoint>(plan->timeline[i].setpoint);
       if (light.emit) {
@@ -105,14 +109,15 @@ KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& unc
 
 /// What a commit of this plan has to set at agents that hold another plan, beside what it changes: it was read to be otherwise.
 /// Nothing where somebody would have to take part who cannot.
-RepairScope FoundState::otherwise(const Plan& plan) const {
-  const std::vector<const Observation*> observations = fresh();
+RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const {
   ReconcileLimits limits;
   limits.stale_after = facts_.timings.stale_after;
   std::vector<DeviceId> drifted;
   for (const NodePlan& node : plan.nodes) {
-    const bool holds_another = sessions_[node.node].lacks_plan && sessions_.may_take_part(node.node);
-    for (const DevicePlan& device : holds_another ? node.devices : std::vector<DevicePlan>{}) {
+    if (!sessions_[node.node].lacks_plan || !sessions_.may_take_part(node.node)) {
+      continue;
+    }
+    for (const DevicePlan& device : node.devices) {
       const Observation* seen = observations[device.device.value];
       const Drift drift = seen == nullptr ? Drift::none : drift_of(*facts_.fabric, device, seen, facts_.now, limits);
       if (!device.touched && !device.left_alone && drift != Drift::none && policy_.answer_to(drift) == DriftAnswer::repair) {
@@ -186,7 +191,7 @@ std::shared_ptr<const PlanResult> FoundState::widen(std::shared_ptr<const PlanRe
     lacks_plan[node.id.value] = sessions_[node.id].lacks_plan;
   }
   RepairScope repairs = reachable(repaired, plan->plan);
-  merge_scope(repairs, reachable(otherwise(plan->plan), plan->plan));
+  merge_scope(repairs, reachable(otherwise(plan->plan, known.observations), plan->plan));
   const RepairScope suspected = reachable(uncertain.scope(), plan->plan);
   plan = widened(std::move(plan), *facts_.fabric, suspected, repairs, known, lacks_plan);
   return without_absent_maintenance(std::move(plan), known);

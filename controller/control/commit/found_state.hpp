@@ -35,7 +35,7 @@ class FoundState {
                                           const RepairScope& repaired, const KnownState& known) const;
 
  private:
-  RepairScope otherwise(const Plan& plan) const;
+  RepairScope otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const;
   RepairScope reachable(RepairScope scope, const Plan& plan) const;
   std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,

@@ -79,6 +79,7 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   request->next_circuit = next_circuit;
   request->algorithm = facts_.algorithm;
   request->budget.steps = facts_.timings.plan_steps;
+  request->budget.deadline = facts_.timings.plan_deadline;
   request->reason = "trial of: " + plan.reason;
   request->compare = plan.compare;
   request->unusable = unusable_.devices();

@@ -17,9 +17,11 @@ FrequencySlot slot_at(const Transmitter& transmitter, Frequency frequency) {
   const auto distance = [&](std::int32_t channel) {
     return magnitude(frequency - centre_of(transmitter.channels.slot(channel))).mhz;
   };
-  std::int32_t nearest = 0;
-  for (std::int32_t channel = 1; channel < transmitter.channels.count; ++channel) {
-    nearest = distance(channel) < distance(nearest) ? channel : nearest;
+  const std::int64_t step = transmitter.channels.step_n * kGridStep.mhz;
+  const std::int64_t below = step == 0 ? 0 : (frequency - centre_of(transmitter.channels.first)).mhz / step;
+  auto nearest = static_cast<std::int32_t>(std::clamp<std::int64_t>(below, 0, std::max(transmitter.channels.count - 1, 0)));
+  if (nearest + 1 < transmitter.channels.count && distance(nearest + 1) < distance(nearest)) {
+    ++nearest;
   }
   if (distance(nearest) <= width_of(transmitter.channels.first).mhz / 2) {
     return transmitter.channels.slot(nearest);

@@ -319,6 +319,9 @@ class Lowering {
   }
 
   Result<void> route_light(TransmitterTimeline& transmitter_timeline) {
+    if (request_.stop.stop_requested()) {
+      return fail(ErrorCode::timed_out, format_text("planning was stopped while {} circuits were routed", circuits_.size()));
+    }
     for (const std::size_t index : transmitter_timeline.circuits) {
       const Circuit& circuit = circuits_[index];
       auto path = finder_.route_light(circuit);

@@ -31,6 +31,7 @@ struct LowerRequest {
   std::vector<ObservedLight> occupied{};  ///< light that nobody takes away: its way through the base stays as it is
   std::vector<OccupiedPorts> others{};    ///< ports of circuit switches that somebody else uses: no way leads through them
   std::shared_ptr<const WayIndex> ways = nullptr;  ///< the fabric's; null: made for this
+  Stop stop{};
 };
 
 struct Lowered {
@@ -43,7 +44,8 @@ struct Lowered {
 
 /// A circuit whose transmitter's whole timeline, and whose path, are as in the base keeps its id and is not touched; every
 /// other one gets a new id. With lasers off the plan has no circuits, only positions.
-/// Errors: out_of_range (stage, timeslots), infeasible (no free path, naming the circuit and where it is blocked).
+/// Errors: timed_out (it was stopped), out_of_range (stage, timeslots), infeasible (no free path, naming the circuit and where
+/// it is blocked).
 Result<Lowered> lower(const LowerRequest& request);
 
 }  // namespace loom

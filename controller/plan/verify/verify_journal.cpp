@@ -99,7 +99,7 @@ class Numbers {
 
 Result<void> verify_journal(const Fabric& fabric, const SnapshotRecord& state) {
   Numbers numbers(fabric);
-  for (const auto& plan : {state.confirmed, state.going}) {
+  for (const auto& plan : {state.confirmed, state.planned, state.going}) {
     if (plan != nullptr) {
       numbers.see(*plan);
     }

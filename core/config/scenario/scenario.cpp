@@ -2,6 +2,7 @@
 // The words of a scenario, and the jobs that its churn stands for.
 #include "core/config/scenario/scenario.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -130,6 +131,23 @@ std::vector<NodeId> nodes_of_process(const Scenario& scenario, std::uint32_t pro
     }
   }
   return nodes;
+}
+
+std::optional<std::uint32_t> relay_of_process(const Scenario& scenario, std::uint32_t process) {
+  const auto relays = static_cast<std::uint32_t>(scenario.agents.relays.size());
+  return relays == 0 ? std::nullopt : std::optional(process % relays);
+}
+
+std::vector<NodeSpan> spans_of_relay(const Scenario& scenario, std::uint32_t relay) {
+  std::vector<NodeSpan> spans;
+  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
+    if (relay_of_process(scenario, process) == relay) {
+      const std::vector<NodeSpan> more = spans_of_process(scenario, process);
+      spans.insert(spans.end(), more.begin(), more.end());
+    }
+  }
+  std::ranges::sort(spans, {}, &NodeSpan::first);
+  return spans;
 }
 
 std::uint32_t process_of_node(const Scenario& scenario, NodeId node) {

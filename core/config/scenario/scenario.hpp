@@ -62,6 +62,8 @@ struct ScenarioHost {
 struct AgentHosting {
   std::uint32_t processes = 1;        ///< without hosts node i belongs to process i * processes / nodes
   std::vector<ScenarioHost> hosts{};  ///< empty: all processes are on the controller's host; else process k is on host k
+  /// "tcp://HOST:PORT", or PORT `*` for a free one. Not empty: process k reaches the controller through relay k % relays.
+  std::vector<std::string> relays{};
   bool operator==(const AgentHosting&) const = default;
 };
 
@@ -255,6 +257,10 @@ std::vector<NodeSpan> spans_of_process(const Scenario& scenario, std::uint32_t p
 std::vector<NodeId> nodes_of_process(const Scenario& scenario, std::uint32_t process);
 /// Precondition: the fabric has the node.
 std::uint32_t process_of_node(const Scenario& scenario, NodeId node);
+/// Ascending: the nodes whose agents speak through this relay. Precondition: relay < agents.relays.size().
+std::vector<NodeSpan> spans_of_relay(const Scenario& scenario, std::uint32_t relay);
+/// Nothing: its agents speak to the controller itself.
+std::optional<std::uint32_t> relay_of_process(const Scenario& scenario, std::uint32_t process);
 /// Hosts and controller have more than one address: no clock but TAI is common to them.
 bool is_on_several_hosts(const Scenario& scenario);
 /// Errors: not_found, naming the hosts that there are.

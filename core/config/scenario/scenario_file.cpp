@@ -33,6 +33,7 @@ using std::chrono::seconds;
 constexpr Range<Duration> kRunTime{Duration{0}, hours{24 * 365}};
 constexpr Range<Duration> kPositive{microseconds{1}, hours{1}};
 constexpr std::size_t kSettings = 64;
+constexpr std::size_t kRelaysMost = 64;
 constexpr std::int64_t kRevisions = 1'000'000;
 
 class ScenarioReader {
@@ -200,6 +201,27 @@ class ScenarioReader {
       }
       scenario_.agents.processes = static_cast<std::uint32_t>(scenario_.agents.hosts.size());
     }
+    read_relays();
+  }
+
+  void read_relays() {
+    if (file_.find("relays") == nullptr) {
+      return;
+    }
+    scenario_.agents.relays = file_.texts("relays", kRelaysMost);
+    for (const std::string& endpoint : scenario_.agents.relays) {
+      const bool takes_any = endpoint.ends_with(":*");
+      const auto place = parse_tcp_endpoint(takes_any ? endpoint.substr(0, endpoint.size() - 1) + "1" : endpoint);
+      if (!place) {
+        file_.error("relays", "relays: " + place.error().message);
+      } else if (takes_any && !scenario_.agents.hosts.empty()) {
+        file_.error("relays", format_text("relays: {}: agents of other hosts have to find it; expected a port", endpoint));
+      }
+    }
+    if (scenario_.agents.relays.empty() || scenario_.agents.relays.size() > scenario_.agents.processes) {
+      file_.error("relays", format_text("relays: found {} for {} agent processes; expected one to one for each of them",
+                                        scenario_.agents.relays.size(), scenario_.agents.processes));
+    }
   }
 
   /// Agents of other hosts have nobody else to tell them where it is.
@@ -236,6 +258,7 @@ class ScenarioReader {
     timings.quiesce_deadline = map->duration("quiesce_deadline", kPositive, timings.quiesce_deadline);
     timings.plan_steps =
         static_cast<std::uint64_t>(map->integer("plan_steps", {1, INT64_MAX}, static_cast<std::int64_t>(timings.plan_steps)));
+    timings.plan_deadline = map->duration("plan_deadline", kPositive, timings.plan_deadline);
     require_less(*map, "beat_interval", timings.beat_interval, "suspect_after", timings.suspect_after);
     require_less(*map, "suspect_after", timings.suspect_after, "dead_after", timings.dead_after);
     require_less(*map, "retry_interval", timings.retry_interval, "stage_deadline", timings.stage_deadline);

@@ -80,7 +80,8 @@ std::string controller_text(const ControllerTimings& timings) {
       .add_unless(usual.attend_lease, "attend_lease", timings.attend_lease)
       .add_unless(usual.probe_lease, "probe_lease", timings.probe_lease)
       .add_unless(usual.quiesce_deadline, "quiesce_deadline", timings.quiesce_deadline)
-      .add_unless(usual.plan_steps, "plan_steps", timings.plan_steps);
+      .add_unless(usual.plan_steps, "plan_steps", timings.plan_steps)
+      .add_unless(usual.plan_deadline, "plan_deadline", timings.plan_deadline);
   return row.is_empty() ? "" : format_text("controller: {}\n", row.text());
 }
 

@@ -25,15 +25,10 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kPrincipalCharacters = 255;
 constexpr std::size_t kKeyringBytes = 16u << 20;  ///< of the file: 65,536 agents' keys take half of it
 constexpr std::string_view kRevoked = "revoked";
+constexpr std::string_view kRelay = "relay";
 constexpr std::array kGrantable{Role::viewer, Role::operator_, Role::admin, Role::agent};
-
-std::optional<Role> role_of(std::string_view word) {
-  const auto* role = std::find_if(kGrantable.begin(), kGrantable.end(), [&](Role one) { return to_string(one) == word; });
-  return role == kGrantable.end() ? std::nullopt : std::optional{*role};
-}
 
 Result<NodeId> parse_node(std::string_view text) {
   std::uint64_t value = 0;
@@ -67,11 +62,9 @@ Result<KeyLine> parse_line(const std::string& line) {
     read.is_revoked = true;
     return read;
   }
-  const auto known = role_of(role);
-  if (!known) {
-    return fail(ErrorCode::malformed, format_text("role '{}' is none of viewer, operator, admin, agent, revoked", role));
+  if (!set_role(grant, role)) {
+    return fail(ErrorCode::malformed, format_text("role '{}' is none of viewer, operator, admin, agent, relay, revoked", role));
   }
-  grant.role = *known;
   if (!nodes.empty()) {
     auto ranges = parse_node_ranges(nodes);
     if (!ranges) {
@@ -84,9 +77,7 @@ Result<KeyLine> parse_line(const std::string& line) {
 
 Result<void> check_grant(const Grant& grant) {
   LOOM_TRY(check_key("the public key", grant.public_key));
-  const bool is_word =
-      std::none_of(grant.principal.begin(), grant.principal.end(), [](unsigned char c) { return c <= ' ' || c == 0x7F; });
-  if (grant.principal.empty() || grant.principal.size() > kPrincipalCharacters || !is_word) {
+  if (!is_principal(grant.principal)) {
     return fail(ErrorCode::malformed,
                 format_text("principal '{}' must be one word of 1..{} characters", grant.principal, kPrincipalCharacters));
   }
@@ -107,6 +98,24 @@ Result<void> check_grant(const Grant& grant) {
 }
 
 }  // namespace
+
+bool is_principal(std::string_view name) {
+  const bool is_word = std::ranges::none_of(name, [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+  return !name.empty() && name.size() <= kPrincipalCharacters && is_word;
+}
+
+std::string_view role_word(const Grant& grant) { return grant.is_relay ? kRelay : to_string(grant.role); }
+
+bool set_role(Grant& grant, std::string_view word) {
+  grant.is_relay = word == kRelay;
+  const auto* role =
+      std::ranges::find(kGrantable, grant.is_relay ? to_string(Role::agent) : word, [](Role one) { return to_string(one); });
+  if (role == kGrantable.end()) {
+    return false;
+  }
+  grant.role = *role;
+  return true;
+}
 
 /// While nobody else does.
 Result<void> change_keyring(const std::filesystem::path& file, const std::function<Result<void>(Keyring&)>& edit) {
@@ -148,6 +157,12 @@ Result<void> Keyring::add(Grant grant) {
   LOOM_TRY(check_grant(grant));
   std::string key = grant.public_key;
   revoked_.erase(key);
+  if (const auto before = grants_.find(key); before != grants_.end()) {
+    forget(before->second);
+  }
+  if (grant.role == Role::agent && !grant.is_relay) {
+    agents_.emplace(grant.principal, key);
+  }
   grants_.insert_or_assign(std::move(key), std::move(grant));
   return {};
 }
@@ -158,8 +173,35 @@ bool Keyring::remove(std::string_view public_key) {
     return false;
   }
   revoked_.insert_or_assign(at->first, at->second.principal);
+  forget(at->second);
   grants_.erase(at);
   return true;
+}
+
+void Keyring::forget(const Grant& grant) {
+  const auto [first, last] = agents_.equal_range(grant.principal);
+  const auto its = std::find_if(first, last, [&](const auto& entry) { return entry.second == grant.public_key; });
+  if (its != last) {
+    agents_.erase(its);
+  }
+}
+
+Result<std::string> Keyring::speaker_of(const Grant& grant, NodeId node, std::string_view said) const {
+  if (!grant.is_relay) {
+    return grant.principal;
+  }
+  if (!is_principal(said)) {
+    return fail(ErrorCode::malformed,
+                format_text("{} passes on an envelope and does not say whose, in one word of 1..{} characters", grant.principal,
+                            kPrincipalCharacters));
+  }
+  const auto [first, last] = agents_.equal_range(said);
+  const bool is_known = std::any_of(first, last, [&](const auto& entry) { return find(entry.second)->may_speak_for(node); });
+  if (!is_known) {
+    return fail(ErrorCode::refused, format_text("{} passes on what {} says for node {}, for which no key of {} may speak",
+                                                grant.principal, said, node.value, said));
+  }
+  return format_text("{}/{}", grant.principal, said);
 }
 
 std::vector<Grant> Keyring::grants() const {
@@ -174,7 +216,7 @@ std::uint64_t Keyring::digest() const {
   Digest digest;
   for (const auto& [key, grant] : grants_) {
     digest.add(key);
-    digest.add(static_cast<std::uint64_t>(grant.role));
+    digest.add(static_cast<std::uint64_t>(grant.role) | (grant.is_relay ? 0x100U : 0U));
     digest.add(grant.principal);
     for (const NodeRange& range : grant.nodes) {
       digest.add(std::uint64_t{range.first.value} << 32U | range.last.value);
@@ -199,7 +241,7 @@ std::string fingerprint_of(std::string_view public_key) {
 std::string Keyring::to_text() const {
   std::string text = "# public key, role, principal, nodes that it may speak for\n";
   for (const auto& [key, grant] : grants_) {
-    text += format_text("{} {} {}", key, to_string(grant.role), grant.principal);
+    text += format_text("{} {} {}", key, role_word(grant), grant.principal);
     for (std::size_t i = 0; i < grant.nodes.size(); ++i) {
       text += format_text("{}{}-{}", i == 0 ? " " : ",", grant.nodes[i].first.value, grant.nodes[i].last.value);
     }

@@ -2,7 +2,7 @@
 // Keyring: which keys a controller knows, and what each may be: principal, role, and the nodes that it may speak for. One line
 // a key; a key that is not here never gets a word through.
 //
-//   <public key, Z85> <viewer|operator|admin|agent> <principal> [<nodes, e.g. 0-1023,2000>]
+//   <public key, Z85> <viewer|operator|admin|agent|relay> <principal> [<nodes, e.g. 0-1023,2000>]
 //   <public key, Z85> revoked <principal>
 //
 // Lines that begin with "# " are comments (a key may begin with '#', but has no space). A revoked key keeps its line, so that
@@ -30,15 +30,25 @@ struct NodeRange {
   bool operator==(const NodeRange&) const = default;
 };
 
+inline constexpr std::size_t kPrincipalCharacters = 255;
+/// One word of 1 to kPrincipalCharacters characters.
+bool is_principal(std::string_view name);
+
 struct Grant {
   std::string public_key;  ///< Z85
   Role role = Role::viewer;
   std::string principal;         ///< 1..255 characters without white space
-  std::vector<NodeRange> nodes;  ///< of an agent's key; others have none
+  std::vector<NodeRange> nodes;  ///< of an agent's or a relay's key; others have none
+  bool is_relay = false;         ///< of an agent's: it passes on what others say, and says who they are
 
   bool may_speak_for(NodeId node) const;
   bool operator==(const Grant&) const = default;
 };
+
+/// viewer, operator, admin, agent, relay.
+std::string_view role_word(const Grant& grant);
+/// Gives the grant the role of this word. False: there is none.
+bool set_role(Grant& grant, std::string_view word);
 
 class Keyring {
  public:
@@ -48,6 +58,10 @@ class Keyring {
   Result<void> add(Grant grant);
   /// False: it has no such key. The key is known as revoked from then on, until it is added again.
   bool remove(std::string_view public_key);
+  /// Who speaks for the node with a key that this keyring has: its principal; with a relay's "RELAY/PRINCIPAL", where an
+  /// agent's key of that principal may speak for the node. Errors: malformed (a relay that does not say for whom, in one word),
+  /// refused (for somebody whose key is not here, or not for that node).
+  Result<std::string> speaker_of(const Grant& grant, NodeId node, std::string_view said) const;
   /// Had it once, and was told to let it in no more.
   bool is_revoked(std::string_view public_key) const { return revoked_.contains(public_key); }
   /// By ascending key.
@@ -61,8 +75,11 @@ class Keyring {
   static Result<Keyring> from_text(std::string_view name, std::string_view text);
 
  private:
+  void forget(const Grant& grant);
+
   std::map<std::string, Grant, std::less<>> grants_;
-  std::map<std::string, std::string, std::less<>> revoked_;  ///< key -> whose it was
+  std::multimap<std::string, std::string, std::less<>> agents_;  ///< keys of agents, by principal
+  std::map<std::string, std::string, std::less<>> revoked_;      ///< key -> whose it was
 };
 
 /// What people call a key: its first 8 bytes in hexadecimal. Precondition: check_key() has passed it.

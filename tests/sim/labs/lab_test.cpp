@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -84,6 +85,29 @@ TEST_CASE("agents with a connection each join and are lit as those that share on
   CHECK(lab.ask("status")["agents"]["live"] == 8);
   CHECK(lab.run("job submit vgg19 --nodes 8 --wait").code == 0);
   CHECK(lab.run("lab up " + scenario + " --connections some").code == 2);
+}
+
+TEST_CASE("agents behind relays are lit, lose a relay without losing light, and are found again through the next one") {
+  const Lab lab;
+  const std::string scenario = lab.write_scenario("mode: soft\nrelays: [\"tcp://127.0.0.1:*\", \"tcp://127.0.0.1:*\"]\n");
+  REQUIRE(lab.run("lab up " + scenario).code == 0);
+  CHECK(lab.ask("status")["agents"]["live"] == 8);
+  REQUIRE(lab.run("job submit vgg19 --nodes 8 --wait").code == 0);
+  REQUIRE(::kill(lab.pids().at("relay-1"), SIGKILL) == 0);
+  const auto live = [&] { return lab.ask("status")["agents"]["live"].get<int>(); };
+  const auto becomes = [&](int nodes) {
+    for (int tries = 0; tries < 200 && live() != nodes; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    }
+    return live() == nodes;
+  };
+  CHECK(becomes(4));
+  CHECK(lab.ask("job list")["jobs"][0]["state"] == "lit");  // as far as anybody knows: agents keep what was confirmed
+  REQUIRE(lab.run("lab restart relay-1").code == 0);
+  CHECK(becomes(8));
+  CHECK(lab.ask("job list")["jobs"][0]["state"] == "lit");
+  REQUIRE(lab.run("job cancel 1 --wait").code == 0);
+  CHECK(lab.run("job submit dlrm --nodes 8 --wait").code == 0);
 }
 
 TEST_CASE("a lab keeps a job that a later submission changes, while another comes and goes") {

@@ -396,6 +396,13 @@ TEST_CASE("requests_that_cannot_be_are_refused_with_the_nearest_that_can") {
   refused(doubled, {"--bandwidth 400G", "sip-ring-16 says its rates itself"});
 }
 
+TEST_CASE("what_no_driver_has_a_word_for_is_refused_before_it_is_planned") {
+  const std::vector<std::string> groups{"fabric.nodes=1584", "fabric.group_size=16"};  // 99 of them, and ports of two digits
+  refused(order_of("vgg19", 1584, "oddl", groups), {"1584 nodes are wanted", "has 1568 whose light",
+                                                    "node-1568 is the first that is none: wss-", "port numbers below 99"});
+  CHECK(planned(order_of("vgg19", 1568, "oddl", groups)).circuits == 1568);
+}
+
 TEST_CASE("a_ring_refusal_names_a_size_that_is_then_served") {
   refused(order_of("dlrm", 32, "sip-ring", {"rows=1000", "fabric.nodes=64"}), {"nearest: at most 8 nodes"});
   CHECK(planned(order_of("dlrm", 8, "sip-ring", {"rows=1000", "fabric.nodes=64"})).circuits >= 56);

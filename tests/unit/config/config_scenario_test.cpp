@@ -61,6 +61,35 @@ std::string errors_of(std::string_view text) {
   return all;
 }
 
+TEST_CASE("relays_share_agent_processes") {
+  const Folder folder;
+  const auto load = [&](const std::string& keys) {
+    return load_scenario(folder.write("s.yaml", scenario("jobs: []\n" + keys)), all_fabric_kinds());
+  };
+  const auto loaded = load("agents: {processes: 4}\nrelays: [\"tcp://127.0.0.1:*\", \"tcp://10.0.0.2:7620\"]\n");
+  REQUIRE(loaded);
+  const Scenario& s = *loaded.value;
+  CHECK(s.agents.relays == std::vector<std::string>{"tcp://127.0.0.1:*", "tcp://10.0.0.2:7620"});
+  CHECK(relay_of_process(s, 0) == 0);
+  CHECK(relay_of_process(s, 3) == 1);
+  const auto nodes = static_cast<std::uint32_t>(s.fabric->nodes.size());
+  std::uint32_t covered = 0;
+  for (const std::uint32_t relay : {0U, 1U}) {
+    for (const NodeSpan& span : spans_of_relay(s, relay)) {
+      covered += span.end - span.first;
+    }
+  }
+  CHECK(covered == nodes);
+  const auto refusal = [&](const std::string& keys) {
+    const auto refused = load(keys);
+    return refused ? std::string{} : to_string(refused.errors.front());
+  };
+  CHECK_THAT(refusal("agents: {processes: 1}\nrelays: [\"tcp://127.0.0.1:*\", \"tcp://127.0.0.1:*\"]\n"),
+             Catch::Matchers::Contains("relays: found 2 for 1 agent processes"));
+  CHECK_THAT(refusal("relays: [10.0.0.2]\n"), Catch::Matchers::Contains("relays: found '10.0.0.2'"));
+  CHECK_FALSE(relay_of_process(*load("").value, 0).has_value());
+}
+
 TEST_CASE("a_scenario_says_what_its_file_says") {
   const Folder folder;
   folder.write("trace.json", "{}");
@@ -68,7 +97,7 @@ TEST_CASE("a_scenario_says_what_its_file_says") {
 duration: 3 s
 algorithm: oddl
 agents: {processes: 2}
-controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s, late_attempts: 5, attend_lease: 4 s, quiesce_deadline: 9 s, plan_steps: 12345}
+controller: {debounce: 2 ms, retry_interval: 20 ms, stage_deadline: 1 s, lead_margin: 3 ms, clock_error: 5 us, beat_interval: 40 ms, suspect_after: 120 ms, dead_after: 250 ms, report_interval: 2 s, late_attempts: 5, attend_lease: 4 s, quiesce_deadline: 9 s, plan_steps: 12345, plan_deadline: 2500 ms}
 jobs:
   - {name: a, workload: vgg19, nodes: 4, settings: {batch: 32, overlap: none}, at: 1 s, runs_for: 500 ms}
   - {name: b, workload: ./trace.json, nodes: 8, after: a, iterations: 3}
@@ -91,6 +120,7 @@ device_faults:
   timings.attend_lease = seconds{4};
   timings.quiesce_deadline = seconds{9};
   timings.plan_steps = 12345;
+  timings.plan_deadline = milliseconds{2'500};
   CHECK(s.controller == timings);
   REQUIRE(s.jobs.size() == 2);
   CHECK(s.jobs[0] ==

@@ -2,6 +2,7 @@
 loom_test(proto_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/journal_state_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/plan_change_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_codec_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_equal.cpp
     ${CMAKE_CURRENT_LIST_DIR}/proto_forwarding_test.cpp

@@ -80,6 +80,24 @@ TEST_CASE("peek_agrees_with_decode") {
     REQUIRE(head.has_value());
     REQUIRE(head->node == sent.node);
     REQUIRE(head->wire_version == kWireVersion);
+    REQUIRE(head->principal == sent.principal);
+  }
+}
+
+TEST_CASE("an_envelope_that_is_passed_on_is_the_same_of_another_principal") {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    Envelope sent = test::random_envelope(random, seed % kBodyCount);
+    const std::string whose(1 + seed % 255, 'p');
+    const std::string passed_on = with_principal(encode(sent), whose);
+    const auto head = peek_head(passed_on);
+    REQUIRE(head.has_value());
+    REQUIRE(head->principal == whose);
+    REQUIRE(head->node == sent.node);
+    sent.principal = whose;
+    const auto decoded = decode_envelope(passed_on);
+    REQUIRE(decoded.has_value());
+    REQUIRE(encode(*decoded) == encode(sent));
   }
 }
 

@@ -20,9 +20,11 @@ bool equal(const std::shared_ptr<const Intent>& a, const std::shared_ptr<const I
   return a && b ? *a == *b : !a && !b;
 }
 
+/// Whoever appends a change has the plan beside it, which is not written.
 bool equal(const CommitRecord& a, const CommitRecord& b) {
-  return a.decision == b.decision && a.revision == b.revision && a.next_circuit == b.next_circuit && equal(a.plan, b.plan) &&
-         equal(a.intent, b.intent);
+  const bool is_change = a.change && b.change;
+  return a.decision == b.decision && a.revision == b.revision && a.next_circuit == b.next_circuit && !a.change == !b.change &&
+         (is_change ? *a.change == *b.change : equal(a.plan, b.plan)) && equal(a.intent, b.intent);
 }
 
 bool equal(const KeptRevision& a, const KeptRevision& b) {

@@ -231,6 +231,16 @@ CommitRecord commit(Random& random) {
     out.plan = std::make_shared<const Plan>(plan(random, out.revision));
     out.intent = random.coin() ? nullptr : std::make_shared<const Intent>(intent(random));
   }
+  if (out.decision == CommitDecision::planned && random.coin()) {
+    const Plan& whole = *out.plan;
+    PlanChange change{revision(random), whole.revision,       whole.base,    whole.nodes,      whole.circuits, {},
+                      whole.changed,    whole.moved_steering, whole.touched, whole.certificate};
+    for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
+      change.ended.push_back({id});
+    }
+    out.change = std::make_shared<const PlanChange>(std::move(change));
+    out.plan = random.coin() ? out.plan : nullptr;
+  }
   return out;
 }
 

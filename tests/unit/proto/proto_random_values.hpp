@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fabric/occupied_ports.hpp"
 #include "core/forwarding/forwarding_builder.hpp"
 #include "core/limits.hpp"
 #include "tests/unit/proto/proto_random.hpp"
@@ -487,6 +488,8 @@ inline Reading reading(Random& random) {
       CircuitSwitchObservation ocs{some<CrossConnect>(random, [&] { return connect(random); })};
       ocs.settled = random.coin();
       ocs.occupied = some<CrossConnect>(random, [&] { return connect(random); });
+      std::ranges::sort(ocs.connects, ascends);
+      std::ranges::sort(ocs.occupied, ascends);
       ocs.powers = some<PortPower>(random, [&] {
         PortPower at;
         at.port = random.number<std::uint16_t>(0, 0xFFFF);

@@ -227,6 +227,14 @@ TEST_CASE("a_planned_commit_has_its_own_plan") {
   plan.revision = {5};
   refuses_record(CommitRecord{CommitDecision::planned, {4}, {}, std::make_shared<const Plan>(plan)},
                  "commit.plan.revision_number = 5: must be the record's revision 4");
+  PlanChange change;
+  change.of = {3};
+  change.revision = {4};
+  const auto changes = [&] {
+    return CommitRecord{CommitDecision::planned, {4}, {}, {}, {}, std::make_shared<const PlanChange>(change)};
+  };
+  change.ended = {{3}, {2}};
+  refuses_record(changes(), "change.ended_circuit_ids = element 1");
   plan.revision = {4};
   plan.changed = {{3}, {2}};
   refuses_record(CommitRecord{CommitDecision::going, {4}, {}, std::make_shared<const Plan>(plan)},

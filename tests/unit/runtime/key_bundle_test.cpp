@@ -65,7 +65,7 @@ TEST_CASE("a_host_starts_from_its_bundle_alone") {
   REQUIRE(head.make_keys(scenario).has_value());
   const auto bundle = make_key_bundle(head, "rack-b");
   REQUIRE(bundle.has_value());
-  CHECK(bundle->process == 1);
+  CHECK(bundle->process() == 1);
   CHECK(bundle->files.contains("agents-1"));
   CHECK_FALSE(bundle->files.contains("agents-0"));  // no other host's secret
   CHECK_FALSE(bundle->files.contains("controller"));

@@ -4,6 +4,7 @@ loom_test(zmq_test
     ${CMAKE_CURRENT_LIST_DIR}/intake_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/keyring_file_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/keys_live_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/relay_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_agents_client_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_identity_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/zmq_intake_test.cpp

@@ -113,6 +113,46 @@ TEST_CASE("grants_at_once_are_all_kept") {
   REQUIRE(load_keyring(file)->grants().size() == 8);
 }
 
+TEST_CASE("a_relay_s_key_keeps_its_nodes_and_its_word") {
+  Keyring keyring;
+  const std::string key = make_keys().public_key;
+  REQUIRE(keyring.add({key, Role::agent, "relay-0", {{{0}, {511}}}, true}).has_value());
+  const std::string text = keyring.to_text();
+  CHECK_THAT(text, Contains(key + " relay relay-0 0-511"));
+  const auto read = Keyring::from_text("ring", text);
+  REQUIRE(read.has_value());
+  REQUIRE(read->find(key) != nullptr);
+  CHECK(*read->find(key) == *keyring.find(key));
+  CHECK(role_word(*read->find(key)) == "relay");
+  Keyring as_agent;
+  REQUIRE(as_agent.add({key, Role::agent, "relay-0", {{{0}, {511}}}}).has_value());
+  CHECK(as_agent.digest() != keyring.digest());
+}
+
+TEST_CASE("a_relay_speaks_for_agents_that_the_keyring_has_for_their_nodes_and_for_nobody_else") {
+  Keyring keyring;
+  const std::string relay = make_keys().public_key;
+  const std::string agents = make_keys().public_key;
+  REQUIRE(keyring.add({relay, Role::agent, "relay-0", {{{0}, {7}}}, true}).has_value());
+  REQUIRE(keyring.add({agents, Role::agent, "agents-1", {{{4}, {7}}}}).has_value());
+  const auto says = [&](std::string_view said, std::uint32_t node) {
+    const auto speaker = keyring.speaker_of(*keyring.find(relay), {node}, said);
+    return speaker ? *speaker : std::string(to_string(speaker.error().code));
+  };
+  CHECK(says("agents-1", 5) == "relay-0/agents-1");
+  CHECK(says("agents-1", 3) == "refused");
+  CHECK(says("agents-2", 5) == "refused");
+  CHECK(says("relay-0", 5) == "refused");
+  CHECK(says("two words", 5) == "malformed");
+  CHECK(says("", 5) == "malformed");
+  CHECK(*keyring.speaker_of(*keyring.find(agents), {5}, "whatever") == "agents-1");
+  REQUIRE(keyring.add({agents, Role::agent, "agents-1", {{{6}, {7}}}}).has_value());
+  CHECK(says("agents-1", 5) == "refused");
+  CHECK(says("agents-1", 6) == "relay-0/agents-1");
+  REQUIRE(keyring.remove(agents));
+  CHECK(says("agents-1", 6) == "refused");
+}
+
 TEST_CASE("an_unlawful_keyring_names_the_line") {
   const std::string key = make_keys().public_key;
   const auto message = [](const std::string& text) { return Keyring::from_text("ring", text).error().message; };

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys, two transports and a loop.
+#include "runtime/state/relay_process.hpp"
+
+#include <csignal>
+#include <memory>
+#include <utility>
+
+#include "core/text/format_text.hpp"
+#include "core/text/host_port.hpp"
+#include "runtime/log.hpp"
+#include "runtime/metrics/metrics.hpp"
+#include "runtime/metrics/metrics_server.hpp"
+#include "runtime/metrics/process_metrics.hpp"
+#include "runtime/program/service_notifier.hpp"
+#include "runtime/zmq/keys/keyring_file.hpp"
+#include "runtime/zmq/keys/keys_watch.hpp"
+#include "runtime/zmq/loop_socket.hpp"
+#include "runtime/zmq/relay/relay.hpp"
+#include "runtime/zmq/transport_metrics.hpp"
+
+namespace loom {
+namespace {
+
+struct RelayKeys {
+  KeyPair own;
+  std::string controller;
+  Keyring keyring;
+};
+
+Result<RelayKeys> load_relay_keys(const StateFolder& files, std::uint32_t relay) {
+  auto own = load_keys(RelayFiles(files, relay).key());
+  auto controller = own ? load_public_key(files.controller_key() + ".pub") : std::unexpected(own.error());
+  auto keyring = controller ? load_keyring(files.keyring()) : std::unexpected(controller.error());
+  if (!keyring) {
+    Error error = std::move(keyring).error();
+    error.next_command = "loom keys generate SCENARIO";
+    return std::unexpected(std::move(error));
+  }
+  return RelayKeys{*std::move(own), *std::move(controller), *std::move(keyring)};
+}
+
+RelayOptions options_of(const RelayKeys& keys, std::string listens_at, std::string controller, std::uint32_t relay) {
+  RelayOptions options;
+  options.agents.endpoints = {std::move(listens_at)};
+  options.agents.keys = keys.own;
+  options.agents.keyring = keys.keyring;
+  options.agents.now = steady_now;
+  options.controller.endpoint = std::move(controller);
+  options.controller.keys = keys.own;
+  options.controller.controller_key = keys.controller;
+  options.turned_away = [](const MessageRefused& refused) {
+    log_warning(format_text("refused {} of {}: {}", refused.count, refused.principal.empty() ? "?" : refused.principal,
+                            refused.error.message));
+  };
+  options.controller.on_refused = [relay](const Error& error) {
+    log_warning(
+        format_text("{} (a key that the controller's keyring does not have: `loom keys grant relay-{} --role relay "
+                    "--nodes FIRST-LAST` there)",
+                    error.message, relay));
+  };
+  return options;
+}
+
+/// One that runs, with the keys that are in force. What stands in the keyring file is in force at once. Another pair of its
+/// own, which the keyring has to grant, is taken up by opening it anew at the same place: its connections are made again.
+class RunningRelay {
+ public:
+  RunningRelay(asio::io_context& io, const StateFolder& files, std::uint32_t number, RelayKeys keys)
+      : io_(io), files_(files), number_(number), keys_(std::move(keys)), keyring_(files.keyring(), keys_.keyring) {}
+
+  Result<void> open(const std::string& listens_at, const std::string& controller) {
+    controller_ = controller;
+    auto opened = Relay::open(io_, options_of(keys_, listens_at, controller, number_));
+    if (!opened) {
+      return std::unexpected(std::move(opened).error());
+    }
+    relay_ = *std::move(opened);
+    endpoint_ = relay_->endpoints().front();
+    return {};
+  }
+
+  void look(KeysWatch::Cause cause) {
+    if (const auto changed = keyring_.look(cause)) {
+      if (changed->problem) {
+        return log_warning(format_text("{} (try: {})", changed->problem->message, changed->problem->next_command));
+      }
+      keys_.keyring = keyring_.in_force();
+      relay_->replace_keyring(keys_.keyring);
+      log_info("lightloom-agent: keys: " + sentence_of(*changed));
+    }
+    auto fresh = load_relay_keys(files_, number_);
+    const Grant* grant = fresh ? keys_.keyring.find(fresh->own.public_key) : nullptr;
+    if (grant == nullptr || !grant->is_relay || (fresh->own == keys_.own && fresh->controller == keys_.controller)) {
+      return;
+    }
+    keys_.own = std::move(fresh->own);
+    keys_.controller = std::move(fresh->controller);
+    relay_.reset();  // its port is free again
+    if (const auto opened = open(endpoint_, controller_); !opened) {
+      log_error("the relay cannot go on with its new keys: " + opened.error().message);
+      std::raise(SIGTERM);  // whoever started it starts it again
+      return;
+    }
+    log_info(format_text("lightloom-agent: our key is {} from now on", fingerprint_of(keys_.own.public_key)));
+  }
+
+  const std::string& endpoint() const { return endpoint_; }
+  void add_to(MetricList& list) const {
+    if (relay_) {
+      add_metrics(list, relay_->from_agents(), relay_->to_controller());
+    }
+  }
+  std::string status_line() const {
+    return relay_ == nullptr ? "opening"
+                             : format_text("{} messages of agents, {} of the controller passed on",
+                                           relay_->to_controller().envelopes_out, relay_->to_controller().envelopes_in);
+  }
+
+ private:
+  asio::io_context& io_;
+  const StateFolder& files_;
+  std::uint32_t number_;
+  RelayKeys keys_;
+  KeyringFile keyring_;
+  std::string endpoint_;
+  std::string controller_;
+  std::unique_ptr<Relay> relay_;
+};
+
+}  // namespace
+
+Result<std::string> endpoint_of(std::string configured, const Scenario& scenario, const StateFolder& files,
+                                std::optional<std::uint32_t> relay) {
+  if (configured.empty()) {
+    configured = relay ? scenario.agents.relays[*relay] : scenario.controller_endpoint;
+  }
+  const bool is_written = configured.empty() || configured.ends_with(":*");
+  const auto written = [&] { return relay ? RelayFiles(files, *relay).read_address() : files.read_address(); };
+  auto address = is_written ? written() : Result<std::string>(std::move(configured));
+  if (!address) {
+    return address;
+  }
+  if (const auto place = parse_tcp_endpoint(*address); !place) {
+    return fail(place.error().code,
+                format_text("the address of the {}: {}", relay ? "relay" : "controller", place.error().message));
+  }
+  return address;
+}
+
+Result<void> run_relay(const RelayOrder& order, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
+  const RelayFiles its(files, order.relay);
+  Metrics metrics;
+  const auto served = serve_if_wanted(order.metrics, metrics, loop.poster(), "lightloom-agent");
+  if (!served) {
+    return std::unexpected(served.error());
+  }
+  const std::string& listens_at = order.listen.empty() ? scenario.agents.relays[order.relay] : order.listen;
+  const auto keys = load_relay_keys(files, order.relay);
+  const auto controller =
+      keys ? endpoint_of(order.controller, scenario, files, std::nullopt) : Result<std::string>(std::unexpected(keys.error()));
+  if (!controller) {
+    return std::unexpected(controller.error());
+  }
+  RunningRelay relay(loop.context(), files, order.relay, *keys);
+  LOOM_TRY(relay.open(listens_at, *controller));
+  const KeysWatch watch(loop.context(), files.keys(), [&](KeysWatch::Cause cause) {
+    if (cause == KeysWatch::Cause::hangup) {
+      order.renew();
+    }
+    relay.look(cause);
+  });
+  metrics.add([&](MetricList& list) {
+    add_build_info(list, "lightloom-agent");
+    relay.add_to(list);
+    add_metrics(list, loop.counters());
+  });
+  const PublishedUrl url(served->get(), its.metrics());
+  LOOM_TRY(write_whole_file({its.address(), relay.endpoint() + "\n", 0600, true}));
+  log_info(format_text("lightloom-agent: {} at {}, for the controller at {}", its.name(), relay.endpoint(), *controller));
+  run_until_signalled(loop, [&relay] { return relay.status_line(); });
+  log_info("lightloom-agent: stopped; agents keep their light");
+  return {};
+}
+
+}  // namespace loom
