@@ -76,7 +76,8 @@ TEST_CASE("peek_agrees_with_decode") {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     Random random(seed);
     const Envelope sent = test::random_envelope(random, seed % kBodyCount);
-    const auto head = peek_head(encode(sent));
+    const std::string bytes = encode(sent);  // which the head points into
+    const auto head = peek_head(bytes);
     REQUIRE(head.has_value());
     REQUIRE(head->node == sent.node);
     REQUIRE(head->wire_version == kWireVersion);

@@ -11,6 +11,7 @@ loom_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/loop_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/metrics_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/planner_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_page_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/realtime_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/timer_queue_test.cpp

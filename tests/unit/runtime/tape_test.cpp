@@ -323,7 +323,9 @@ TEST_CASE("every_event_that_a_controller_hears_survives_the_tape") {
   Planned planned;
   planned.outcome.revision = Revision{4};
   planned.outcome.elapsed = std::chrono::milliseconds{2};
+  planned.outcome.is_stopped = true;
   const auto outcome = std::get<Planned>(through_the_wire(planned, {}).event).outcome;
+  CHECK(outcome.is_stopped);
   CHECK(outcome.revision == Revision{4});
   CHECK(outcome.elapsed == std::chrono::milliseconds{2});
 }
