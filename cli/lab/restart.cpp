@@ -120,6 +120,21 @@ Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time
                                                 tail_of_log(lab.files.folder(), format_text("agents-{}", process))));
 }
 
+/// The agent processes that run and that nobody heard while this one did not: itself, or those behind a relay.
+std::vector<std::uint32_t> processes_behind(const LabRecord& lab, const std::string& name) {
+  std::vector<std::uint32_t> behind;
+  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
+    const std::string own = format_text("agents-{}", process);
+    const auto relay = relay_of_process(lab.scenario, process);
+    const LabProcess* record = lab.folder.manifest()->process(own);
+    const bool is_meant = name == own || (relay && name == RelayFiles(lab.files, *relay).name());
+    if (is_meant && record != nullptr && state_of(*record) == ProcessState::running) {
+      behind.push_back(process);
+    }
+  }
+  return behind;
+}
+
 struct Restart {
   std::string name;
   bool was_running = false;
@@ -168,10 +183,8 @@ Result<Restart> restart(LabRecord& lab, const Globals& globals, const std::strin
   }
   lab.connection = std::make_unique<Connection>(std::move(*connection));
   done.nodes = nodes_alive(lab);
-  for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
-    if (name == format_text("agents-{}", process)) {
-      LOOM_TRY(wait_for_process(lab, process, start));
-    }
+  for (const std::uint32_t process : processes_behind(lab, name)) {
+    LOOM_TRY(wait_for_process(lab, process, start));
   }
   LOOM_TRY(wait_for_agents(lab, {done.nodes, "agents joined again"}));
   done.unattended = Clock::now() - begin;
