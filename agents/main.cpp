@@ -334,7 +334,7 @@ Result<void> take_bundle(const AgentCommandLine& command_line, const StateFolder
     return std::unexpected(bundle.error());
   }
   const std::string own =
-      command_line.relay ? format_text("relay-{}", *command_line.relay) : format_text("agents-{}", command_line.process);
+      command_line.relay ? RelayFiles(files, *command_line.relay).name() : format_text("agents-{}", command_line.process);
   if (bundle->own != own) {
     return fail(ErrorCode::refused, format_text("{} has the keys of host '{}' ({}); this is {}", command_line.bundle,
                                                 bundle->host, bundle->own, own));

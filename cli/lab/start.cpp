@@ -33,7 +33,6 @@ constexpr std::string_view kController = "lightloomd";
 
 std::string agents_name(std::uint32_t process) { return format_text("agents-{}", process); }
 
-std::string relay_name(std::uint32_t relay) { return format_text("relay-{}", relay); }
 std::uint32_t relays_of(const LabRecord& lab) { return static_cast<std::uint32_t>(lab.scenario.agents.relays.size()); }
 
 struct Emulator {
@@ -189,7 +188,7 @@ std::string metrics_file_of(const LabRecord& lab, const std::string& name) {
     }
   }
   for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
-    if (name == relay_name(relay)) {
+    if (name == RelayFiles(lab.files, relay).name()) {
       return RelayFiles(lab.files, relay).metrics();
     }
   }
@@ -357,7 +356,7 @@ Result<std::vector<std::string>> processes_of(const LabRecord& lab) {
   }
   names.emplace_back(kController);
   for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
-    names.push_back(relay_name(relay));
+    names.push_back(RelayFiles(lab.files, relay).name());
   }
   for (std::uint32_t process = 0; process < lab.scenario.agents.processes; ++process) {
     names.push_back(agents_name(process));
@@ -370,7 +369,7 @@ Result<void> start_by_name(LabRecord& lab, const std::string& name) {
     return start_controller(lab);
   }
   for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
-    if (name == relay_name(relay)) {
+    if (name == RelayFiles(lab.files, relay).name()) {
       return start_relay(lab, relay);
     }
   }
@@ -418,7 +417,7 @@ Result<void> start_controller(LabRecord& lab) {
 }
 
 Result<void> start_relay(LabRecord& lab, std::uint32_t relay) {
-  ProcessSpec order{relay_name(relay),
+  ProcessSpec order{RelayFiles(lab.files, relay).name(),
                     {program_folder() + "/lightloom-agent", "--scenario", lab.scenario_path, "--relay", std::to_string(relay),
                      "--state", lab.files.folder()}};
   order.extends_log = true;

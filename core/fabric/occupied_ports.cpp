@@ -15,6 +15,9 @@ bool contains(const std::vector<CrossConnect>& connects, CrossConnect wanted) {
 }
 
 std::vector<CrossConnect> with_ours(std::vector<CrossConnect> connects, std::vector<CrossConnect> more) {
+  if (more.empty()) {
+    return connects;
+  }
   connects.insert(connects.end(), more.begin(), more.end());
   std::ranges::sort(connects, ascends);
   const auto again = std::ranges::unique(connects);

@@ -30,7 +30,7 @@ std::optional<CrossConnect> occupant_of(const std::vector<CrossConnect>& occupie
 /// All connections between ports of ours, whoever made them, ascending input.
 std::vector<CrossConnect> connects_between_ours(const CircuitSwitchObservation& seen);
 
-/// `connects` and those of `more` that it lacks, each once, ascending.
+/// `connects`, which ascend, and those of `more` that they lack, each once, ascending.
 std::vector<CrossConnect> with_ours(std::vector<CrossConnect> connects, std::vector<CrossConnect> more);
 
 /// Those of somebody else that `ours` has none of.

@@ -3,7 +3,9 @@
 #include "runtime/state/relay_process.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/text/format_text.hpp"
@@ -89,20 +91,13 @@ class RunningRelay {
       relay_->replace_keyring(keys_.keyring);
       log_info("lightloom-agent: keys: " + sentence_of(*changed));
     }
-    auto fresh = load_relay_keys(files_, number_);
-    const Grant* grant = fresh ? keys_.keyring.find(fresh->own.public_key) : nullptr;
-    if (grant == nullptr || !grant->is_relay || (fresh->own == keys_.own && fresh->controller == keys_.controller)) {
-      return;
+    // Files of pairs are replaced by rename, which the folder's time shows: no reason to read them every two seconds.
+    std::error_code unknown;
+    const auto written = std::filesystem::last_write_time(files_.keys(), unknown);
+    const bool is_known = std::exchange(folder_seen_, written) == written && !unknown;
+    if (cause != KeysWatch::Cause::interval || !is_known) {
+      look_at_pair();
     }
-    keys_.own = std::move(fresh->own);
-    keys_.controller = std::move(fresh->controller);
-    relay_.reset();  // its port is free again
-    if (const auto opened = open(endpoint_, controller_); !opened) {
-      log_error("the relay cannot go on with its new keys: " + opened.error().message);
-      std::raise(SIGTERM);  // whoever started it starts it again
-      return;
-    }
-    log_info(format_text("lightloom-agent: our key is {} from now on", fingerprint_of(keys_.own.public_key)));
   }
 
   const std::string& endpoint() const { return endpoint_; }
@@ -112,12 +107,36 @@ class RunningRelay {
     }
   }
   std::string status_line() const {
-    return relay_ == nullptr ? "opening"
+    return relay_ == nullptr ? "closed"
                              : format_text("{} messages of agents, {} of the controller passed on",
                                            relay_->to_controller().envelopes_out, relay_->to_controller().envelopes_in);
   }
+  /// Why it passes on nothing any more, and has asked its process to end.
+  const std::optional<Error>& failure() const { return failure_; }
 
  private:
+  /// Another pair, or another controller's key: taken up if the keyring grants the pair.
+  void look_at_pair() {
+    auto fresh = load_relay_keys(files_, number_);
+    const Grant* grant = fresh ? keys_.keyring.find(fresh->own.public_key) : nullptr;
+    if (grant == nullptr || !grant->is_relay || (fresh->own == keys_.own && fresh->controller == keys_.controller)) {
+      return;
+    }
+    const RelayKeys before = std::exchange(keys_, {fresh->own, fresh->controller, keys_.keyring});
+    relay_.reset();  // its port is free again
+    auto opened = open(endpoint_, controller_);
+    if (opened) {
+      return log_info(format_text("lightloom-agent: our key is {} from now on", fingerprint_of(keys_.own.public_key)));
+    }
+    log_warning("our keys stay as they were: " + opened.error().message);
+    keys_ = before;
+    opened = open(endpoint_, controller_);
+    if (!opened) {
+      failure_ = opened.error();
+      std::raise(SIGTERM);
+    }
+  }
+
   asio::io_context& io_;
   const StateFolder& files_;
   std::uint32_t number_;
@@ -126,6 +145,8 @@ class RunningRelay {
   std::string endpoint_;
   std::string controller_;
   std::unique_ptr<Relay> relay_;
+  std::optional<Error> failure_;
+  std::filesystem::file_time_type folder_seen_{};
 };
 
 }  // namespace
@@ -180,7 +201,7 @@ Result<void> run_relay(const RelayOrder& order, const Scenario& scenario, const 
   log_info(format_text("lightloom-agent: {} at {}, for the controller at {}", its.name(), relay.endpoint(), *controller));
   run_until_signalled(loop, [&relay] { return relay.status_line(); });
   log_info("lightloom-agent: stopped; agents keep their light");
-  return {};
+  return relay.failure() ? Result<void>(std::unexpected(*relay.failure())) : Result<void>{};
 }
 
 }  // namespace loom

@@ -37,12 +37,12 @@ std::vector<NodeRange> ranges_of(const std::vector<NodeSpan>& spans) {
   return nodes;
 }
 
-/// A file of one line that `who` writes when it listens.
-Result<std::string> read_line(const std::string& file, const std::string& who) {
+/// A file of one line, which somebody writes when it listens; `why_not`: said where nobody has.
+Result<std::string> read_line(const std::string& file, const std::string& why_not) {
   std::ifstream written(file);
   std::string line;
   if (!std::getline(written, line) || line.empty()) {
-    return fail(ErrorCode::unreachable, format_text("{} has written no address into {}", who, file));
+    return fail(ErrorCode::unreachable, format_text("{} {}", why_not, file));
   }
   return line;
 }
@@ -99,18 +99,13 @@ std::optional<Instant> StateFolder::read_start() const {
 }
 
 Result<std::string> StateFolder::read_agents_address(std::uint32_t process) const {
-  return read_line(agents_address(process), format_text("agent process {}", process));
+  return read_line(agents_address(process), format_text("agent process {} has written no address into", process));
 }
 
-Result<std::string> RelayFiles::read_address() const { return read_line(address(), name_); }
+Result<std::string> RelayFiles::read_address() const { return read_line(address(), name_ + " has written no address into"); }
 
 Result<std::string> StateFolder::read_address() const {
-  std::ifstream file(address());
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) {
-    return fail(ErrorCode::unreachable, "no controller has written its address into " + address());
-  }
-  return line;
+  return read_line(address(), "no controller has written its address into");
 }
 
 }  // namespace loom

@@ -61,13 +61,10 @@ class Liar:
 
     def listen(self, seconds=0.05):
         """Keeps the nodes alive and takes what the controller says; the bodies that came."""
-        until, heard = time.monotonic() + seconds, []
-        while (left := until - time.monotonic()) > 0:
-            self.peer.receive(min(left, 0.05))
-            for envelope in self.peer.others:
-                self.clock = envelope.clock_id or self.clock
-                heard.append(envelope)
-            self.peer.others.clear()
+        heard = []
+        for envelope in self.peer.hear(seconds):
+            self.clock = envelope.clock_id or self.clock
+            heard.append(envelope)
         return heard
 
     def beat(self, **fields):

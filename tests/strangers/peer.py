@@ -214,6 +214,14 @@ class Peer:
                 break
         return count
 
+    def hear(self, seconds):
+        """The others that come within so many seconds, one by one."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.receive(min(left, 0.05))
+            heard, self.others = self.others, []
+            yield from heard
+
     def post(self, **ask):
         """Sends one request, does not wait. Its number."""
         self.next_request += 1

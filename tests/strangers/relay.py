@@ -147,15 +147,12 @@ class Stranger:
 
     def listen(self, seconds=0.05):
         """The bodies that came."""
-        until, heard = time.monotonic() + seconds, []
-        while (left := until - time.monotonic()) > 0:
-            self.peer.receive(min(left, 0.05))
-            for envelope in self.peer.others:
-                self.clock = envelope.clock_id or self.clock
-                heard.append(envelope.WhichOneof("body"))
-                if heard[-1] == "welcome":
-                    self.welcomed.add(envelope.node_id)
-            self.peer.others.clear()
+        heard = []
+        for envelope in self.peer.hear(seconds):
+            self.clock = envelope.clock_id or self.clock
+            heard.append(envelope.WhichOneof("body"))
+            if heard[-1] == "welcome":
+                self.welcomed.add(envelope.node_id)
         return heard
 
     def live(self, seconds, tell=lambda: None):
