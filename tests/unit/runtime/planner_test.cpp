@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -73,10 +74,31 @@ TEST_CASE("a plan whose deadline has passed is refused in one sentence whatever 
   CHECK(stopped_by_deadline(request).result.error().message == outcomes[0].result.error().message);  // as a replay has it
 }
 
-TEST_CASE("a planner that ends stops the plan under way, and no deadline is needed for that") {
-  Bench bench;
-  bench.order(1, kForever);
-  std::this_thread::sleep_for(milliseconds{5});  // it may have begun or not: it ends at once either way
+TEST_CASE("a planner that ends stops the plan under way, which needs no deadline for that") {
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> was_stopped{false};
+  std::atomic<int> answers{0};
+  {
+    Planner planner([](std::function<void()> task) { task(); },
+                    [&](const PlanRequest& request) -> Result<std::shared_ptr<const PlanResult>> {
+                      has_begun = true;
+                      while (!request.budget.stop.stop_requested()) {
+                        std::this_thread::sleep_for(milliseconds{1});
+                      }
+                      was_stopped = true;
+                      return std::make_shared<const PlanResult>();
+                    },
+                    [](const auto&) { return std::size_t{}; });
+    const auto request = std::make_shared<const PlanRequest>();  // its deadline: never
+    for (int i = 0; i < 3; ++i) {
+      planner.worker()(request, [&](const PlanOutcome&) { ++answers; });
+    }
+    while (!has_begun) {
+      std::this_thread::sleep_for(milliseconds{1});
+    }
+  }
+  CHECK(was_stopped);
+  CHECK(answers <= 1);  // the others are forgotten
 }
 
 }  // namespace
