@@ -37,14 +37,17 @@ class Driver {
   virtual Duration lead(const Setpoint& setpoint) const = 0;
   /// Preload; moves nothing. Precondition: check() was ok. Replaces what was staged before.
   virtual void stage(const Setpoint& setpoint) = 0;
-  /// Can the device itself hold the next setpoint ready, unseen (a WSS: URA before RSW)? If not, prepare() does nothing.
+  /// Can the device itself hold the next setpoint ready, unseen (a WSS: URA before RSW; a dark laser: tuned)? If not, prepare()
+  /// does nothing.
   virtual bool can_prepare() const { return false; }
-  /// Brings what was staged last into the device, where nothing shows it yet: fire() then only switches. Moves nothing, and
+  /// Does an edge at a trigger input of the device show what it holds ready?
+  virtual bool shows_at_edge() const { return false; }
+  /// Brings what was staged last into the device, where nothing shows it yet: fire() then only switches. Moves no light, and
   /// takes away no proof. activity(): busy until it is over.
   virtual void prepare() {}
   /// Could the last setpoint not be brought there? observe().fault says why.
   virtual bool preparation_failed() const { return false; }
-  /// What was prepared shall never be shown: overwrites it. Moves nothing.
+  /// What was prepared shall never be shown: overwrites it, where it could be. Moves nothing.
   virtual void withdraw() {}
   /// What this control plane may have set before, in this process or an earlier one: of a device that it shares with others,
   /// only that is its own to take away.

@@ -4,6 +4,7 @@ loom_apart(
   ${CMAKE_CURRENT_LIST_DIR}/drivers/fault_catalogue_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/drivers/heaters/heater_board_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/drivers/heaters/line_heaters_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drivers/lasers/dark_tuning_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/drivers/lasers/itla_module_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/drivers/lcos_wss_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/drivers/ocs/scpi_ocs_test.cpp

@@ -106,7 +106,8 @@ void AgentCommit::fire(StepContext context) {
     }
     if (parts_[i].changes && units_[i].is_laser()) {
       timelines_.stop(i);
-      parts_[i].tunes_at_once = went_ && units_[i].driver->is_dark().has_value();
+      // What was prepared was dark, and stands there already.
+      parts_[i].tunes_at_once = units_[i].holds_prepared || (went_ && units_[i].driver->is_dark().has_value());
       command(context, i, parts_[i].tunes_at_once ? darkened(parts_[i].first().setpoint) : units_.dark(i));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that can hold their next setpoint ready, unseen (Driver::can_prepare): they are made to in Prepare, and what they
-// hold is overwritten when the revision comes to nothing.
+// Devices that can hold their next setpoint ready, unseen (Driver::can_prepare), dark lasers among them: they are made to in
+// Prepare, and what they hold is overwritten when the revision comes to nothing.
 #pragma once
 
 #include <optional>

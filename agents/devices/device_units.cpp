@@ -156,15 +156,18 @@ bool DeviceUnits::take(std::size_t index, Activity activity) {
 
 Setpoint DeviceUnits::dark(std::size_t index) const {
   const DeviceUnit& unit = units_[index];
-  if (unit.commanded) {
+  const auto* commanded = unit.commanded ? std::get_if<TransmitterSetpoint>(&*unit.commanded) : nullptr;
+  if (unit.commanded && (commanded == nullptr || commanded->emit || unit.progress == Progress::under_way)) {
     return darkened(*unit.commanded);
   }
-  TransmitterSetpoint dark;
+  TransmitterSetpoint dark;  // a dark laser may have been tuned for a revision that came to nothing
   const Transmitter* transmitter = nullptr;
   if (!unit.device->elements.empty()) {
     transmitter = std::get_if<Transmitter>(&fabric_->element(unit.device->elements.front()).kind);
   }
-  if (transmitter != nullptr) {
+  if (commanded != nullptr) {
+    dark = *commanded;
+  } else if (transmitter != nullptr) {
     dark.slot = transmitter->channels.first;
     dark.power = transmitter->launch_power;
   }

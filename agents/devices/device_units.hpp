@@ -86,7 +86,8 @@ class DeviceUnits {
   /// While barred every setpoint is darkened before it is staged, whoever asks.
   void bar_light(bool barred) { light_barred_ = barred; }
 
-  /// What blank means here: the last setpoint darkened, else the observed frequency, else the first lawful one.
+  /// What blank means here: the last setpoint darkened; of a laser that is dark already, or was told nothing yet, the frequency
+  /// where it is seen to stand; else the first lawful one.
   Setpoint dark(std::size_t index) const;
   /// Stages, fires and hands out the first transaction. Precondition: `activity` owns the lane, the driver's check() was ok;
   /// what light passes is aimed by a commit alone, or is read to be as the setpoint says. Real-time safe for lasers as far as

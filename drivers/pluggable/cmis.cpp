@@ -76,8 +76,19 @@ std::vector<CmisSetting> CmisDriver::held_by(const Setpoint& setpoint) const {
   return {{laser.slot, laser.power, laser.emit}};
 }
 
+void CmisDriver::prepare() {
+  LOOM_ASSERT(!staged_.empty());
+  if (operation_.observation().fault.empty() && (target_.empty() || !target_.front().emit)) {
+    operation_.ask_prepare();
+  }
+}
+
 /// An audit meets the module anew: it may have been pulled and another one plugged in.
 void CmisDriver::begin() {
+  if (operation_.is_preparation()) {
+    target_.assign(staged_.begin(), staged_.end());
+    target_.front().emit = false;
+  }
   writes_.fill(0);
   failures_ = 0;
   blocks_.begin();
@@ -86,7 +97,7 @@ void CmisDriver::begin() {
   verdict_ = {};
   phase_ = Phase::none;
   const bool was_cut = blocks_.is_fresh(CmisBlock::control) && !is_enabled();
-  is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
+  is_cut_ = !operation_.is_fire() || target_.front().emit || was_cut;
   blocks_.make_stale(
       {CmisBlock::lower, CmisBlock::control, CmisBlock::status, CmisBlock::tuning, CmisBlock::flags, CmisBlock::samples});
   if (operation_.is_audit()) {
@@ -180,6 +191,9 @@ CmisState CmisDriver::decide_fire(Instant now) {
   }
   if (!blocks_.is_fresh(CmisBlock::control)) {
     return read(CmisBlock::control);
+  }
+  if (operation_.is_preparation() && is_enabled()) {
+    return CmisState::rest;
   }
   if (!verdict_.empty()) {
     return judge(Trouble::none, {});
@@ -337,6 +351,10 @@ std::optional<CmisState> CmisDriver::decide_light(Instant now) {
 }
 
 void CmisDriver::conclude() {
+  if (operation_.is_preparation()) {
+    verdict_ = {};
+    return;
+  }
   if (!operation_.is_audit()) {
     if (verdict_.empty()) {
       operation_.finish(true);

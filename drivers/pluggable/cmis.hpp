@@ -74,12 +74,16 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   Result<void> check(const Setpoint& setpoint) const override;
   /// By the module's own worst cases where they are known.
   Duration lead(const Setpoint& setpoint) const override;
+  bool can_prepare() const override { return true; }
+  /// Its light stays off: a module that emits, that was told to, or with which something is wrong is left alone.
+  void prepare() override;
 
  private:
   /// What is waited for; patience counts from the first time that it is.
   enum class Phase : std::uint8_t { none, power_up, deinit, apply, init, turn_off, lock, turn_on, light };
 
   std::vector<CmisSetting> held_by(const Setpoint& setpoint) const override;
+  bool prepares_in_silence() const override { return true; }
   void begin() override;
   CmisState resolve(CmisState state, Instant now) override;
   void conclude() override;

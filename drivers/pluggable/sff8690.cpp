@@ -81,7 +81,18 @@ std::vector<SffSetting> Sff8690Driver::held_by(const Setpoint& setpoint) const {
   return {{laser.slot, laser.emit}};
 }
 
+void Sff8690Driver::prepare() {
+  LOOM_ASSERT(!staged_.empty());
+  if (operation_.observation().fault.empty() && (target_.empty() || !target_.front().emit)) {
+    operation_.ask_prepare();
+  }
+}
+
 void Sff8690Driver::begin() {
+  if (operation_.is_preparation()) {
+    target_.assign(staged_.begin(), staged_.end());
+    target_.front().emit = false;
+  }
   writes_.fill(0);
   failures_ = 0;
   blocks_.begin();
@@ -89,7 +100,7 @@ void Sff8690Driver::begin() {
   verdict_ = {};
   phase_ = Phase::none;
   const bool was_cut = blocks_.is_fresh(SffBlock::monitor) && !is_enabled();
-  is_cut_ = operation_.is_audit() || target_.front().emit || was_cut;
+  is_cut_ = !operation_.is_fire() || target_.front().emit || was_cut;
   blocks_.make_stale({SffBlock::monitor, SffBlock::tuning, SffBlock::flags});
   if (operation_.is_audit()) {
     blocks_.make_stale({SffBlock::identity});  // it may have been pulled and another one plugged in
@@ -144,6 +155,9 @@ SffState Sff8690Driver::decide(Instant now) {
   }
   if (!blocks_.is_fresh(SffBlock::monitor)) {
     return read(SffBlock::monitor);
+  }
+  if (operation_.is_preparation() && (is_enabled() || tx_power() > kNoLight)) {
+    return SffState::rest;
   }
   if (!verdict_.empty()) {
     return judge(Trouble::none, {});
@@ -206,6 +220,10 @@ SffState Sff8690Driver::decide_light(Instant now) {
 }
 
 void Sff8690Driver::conclude() {
+  if (operation_.is_preparation()) {
+    verdict_ = {};
+    return;
+  }
   if (operation_.is_fire()) {
     if (verdict_.empty()) {
       operation_.finish(true);

@@ -38,11 +38,15 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   /// module.
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
+  bool can_prepare() const override { return true; }
+  /// Its light stays off: a module that emits, that was told to, or with which something is wrong is left alone.
+  void prepare() override;
 
  private:
   enum class Phase : std::uint8_t { none, dark, tuned, light };
 
   std::vector<SffSetting> held_by(const Setpoint& setpoint) const override;
+  bool prepares_in_silence() const override { return true; }
   void begin() override;
   SffState resolve(SffState state, Instant now) override { return state == SffState::decide ? decide(now) : state; }
   void conclude() override;

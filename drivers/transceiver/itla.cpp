@@ -24,8 +24,14 @@ void ItlaDriver::stage(const Setpoint& setpoint) {
   has_staged_ = true;
 }
 
+void ItlaDriver::prepare() {
+  LOOM_ASSERT(has_staged_);
+  prepares_ = !fired_ && !fire_failed_ && !(has_target_ && target_.setpoint.emit);
+}
+
 void ItlaDriver::fire() {
   LOOM_ASSERT(has_staged_);
+  prepares_ = false;
   fired_ = true;
   has_target_ = true;
   target_ = staged_;
@@ -34,7 +40,7 @@ void ItlaDriver::fire() {
 void ItlaDriver::poll() { polled_ = purpose_ == Purpose::none; }
 
 DriverActivity ItlaDriver::activity() const {
-  return purpose_ != Purpose::none || fired_ || polled_ ? DriverActivity::busy : outcome_;
+  return purpose_ != Purpose::none || fired_ || prepares_ || polled_ ? DriverActivity::busy : outcome_;
 }
 
 Observation ItlaDriver::observe() const { return observation_; }
@@ -64,7 +70,7 @@ Step ItlaDriver::step(Instant now, const BusReply* reply) {
 
 /// Starts what was asked for since the last step; a fire() overtakes whatever is under way.
 void ItlaDriver::begin(Instant now) {
-  if (!fired_ && !(polled_ && purpose_ == Purpose::none)) {
+  if (!fired_ && !((prepares_ || polled_) && purpose_ == Purpose::none)) {
     return;
   }
   retry_.start_over();
@@ -85,20 +91,29 @@ void ItlaDriver::begin(Instant now) {
     fire_failed_ = false;
     purpose_ = Purpose::fire;
     observation_.health = DeviceHealth::moving;
+  } else if (prepares_) {
+    purpose_ = Purpose::preparation;
+    target_ = staged_;
+    target_.setpoint.emit = false;
   } else {
-    purpose_ = Purpose::audit;
-    known_.forget(Register::enable);
-    known_.forget_readings();
-    audit_cursor_ = audit_cursor_ % index_of(Register::channel) + 1;  // one setting an audit, in turn
-    known_.forget(kTable[audit_cursor_].reg);
+    begin_audit();
   }
-  if (!fire_failed_) {
+  if (!fire_failed_ && purpose_ != Purpose::preparation) {
     tell(observation_, {});
   }
+  polled_ = polled_ && purpose_ == Purpose::preparation;
   fired_ = false;
-  polled_ = false;
+  prepares_ = false;
   state_ = State::rest;
   enter(State::decide, now);
+}
+
+void ItlaDriver::begin_audit() {
+  purpose_ = Purpose::audit;
+  known_.forget(Register::enable);
+  known_.forget_readings();
+  audit_cursor_ = audit_cursor_ % index_of(Register::channel) + 1;  // one setting an audit, in turn
+  known_.forget(kTable[audit_cursor_].reg);
 }
 
 /// An audit reads one group of facts; a fire reads only who the module is, and only where somebody in particular is expected.
@@ -116,6 +131,9 @@ State ItlaDriver::decide() {
            : wants_fact()            ? State::introduce
            : next_trim()             ? State::trim
                                      : State::proven;
+  }
+  if (purpose_ == Purpose::preparation) {
+    return decide_preparation();
   }
   const bool enabled = known_.is_enabled();
   if (!verdict_.empty()) {
@@ -143,7 +161,35 @@ State ItlaDriver::decide() {
   if (!target_.setpoint.emit && !dark_proven_) {
     return State::prove_dark;
   }
-  return !target_.setpoint.emit && lock_proven_ ? State::proven : State::settle;
+  const bool stands = lock_proven_ && (!target_.setpoint.emit || says_locked());
+  return !stands ? State::settle : target_.setpoint.emit ? State::relight_or_rest : State::proven;
+}
+
+/// The next place of a module that is found dark; of one that emits nothing is wanted. What cannot be lawful is for the fire
+/// to say.
+State ItlaDriver::decide_preparation() const {
+  if (!known_.knows(Register::enable)) {
+    return State::survey;
+  }
+  if (known_.is_enabled()) {
+    return State::proven;
+  }
+  if (!met_) {
+    return State::meet;
+  }
+  if (known_.next_unknown(false)) {
+    return State::survey;
+  }
+  if (wants_fact()) {
+    return State::introduce;
+  }
+  if (!check(staged_.setpoint)) {
+    return State::proven;
+  }
+  if (!dark_proven_) {
+    return State::prove_dark;
+  }
+  return known_.next_differing(target_.wanted, profile_.trims) ? State::write : lock_proven_ ? State::proven : State::settle;
 }
 
 /// Follows states without an order of their own to one that has, or to rest.
@@ -162,6 +208,10 @@ State ItlaDriver::resolve(State state, Instant now) {
   if (state == State::proven && !verdict_.empty()) {
     give_up(Trouble::none, {});
     return State::rest;
+  }
+  if (state == State::proven && purpose_ == Purpose::preparation) {
+    purpose_ = Purpose::none;
+    state = State::rest;
   }
   if (state == State::proven) {
     if (!fire_failed_) {

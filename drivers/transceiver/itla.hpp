@@ -2,7 +2,8 @@
 // ItlaDriver: a tunable laser that speaks OIF-ITLA-MSA frames. It retunes in the dark: emission off, darkness proven, only the
 // registers that differ written, lock proven by read-back, emission on, power proven. Before it writes anything but darkness it
 // asks whether the module started again since (MRL), and after an exchange that failed it asks anew: of a newcomer nothing that
-// was known holds. It never sleeps, never believes time alone, and gives up with a sentence, dark where it could not prove its
+// was known holds. A module that it finds dark it tunes while it prepares; what goes wrong there is left to the fire, which
+// begins anew. It never sleeps, never believes time alone, and gives up with a sentence, dark where it could not prove its
 // frequency.
 #pragma once
 
@@ -56,6 +57,11 @@ class ItlaDriver final : public Driver {
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
   void stage(const Setpoint& setpoint) override;
+  bool can_prepare() const override { return true; }
+  /// Its light stays off: a module that emits, that was told to, or whose last fire failed is left alone.
+  void prepare() override;
+  /// Dark is dark, wherever it is tuned.
+  void withdraw() override { prepares_ = false; }
   void fire() override;
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
@@ -71,11 +77,13 @@ class ItlaDriver final : public Driver {
     itla::RegisterCopy::Words wanted{};
   };
   static constexpr unsigned kTrims = 32;  ///< writes of FTF, an audit
-  enum class Purpose : std::uint8_t { none, audit, fire };
+  enum class Purpose : std::uint8_t { none, audit, preparation, fire };
 
   Target target_of(const TransmitterSetpoint& setpoint) const;
   void begin(Instant now);
+  void begin_audit();
   itla::State decide();
+  itla::State decide_preparation() const;
   bool wants_fact() const;
   itla::State resolve(itla::State state, Instant now);
   void enter(itla::State state, Instant now);
@@ -96,6 +104,8 @@ class ItlaDriver final : public Driver {
   void struggle(Trouble trouble, std::string_view words);
   void give_up(Trouble trouble, std::string_view words);
   std::string expectation(const itla::Row& row, const itla::Response& response, const std::string& waited) const;
+  void end_preparation();
+  bool says_locked() const;
   bool agrees_with_target() const;
   std::optional<std::int16_t> next_trim() const;
   std::string astray() const;
@@ -104,8 +114,9 @@ class ItlaDriver final : public Driver {
   Target staged_;
   Target target_;
   bool has_staged_ = false;
-  bool fired_ = false;   ///< fire() was called and not yet begun
-  bool polled_ = false;  ///< poll() was called and not yet begun
+  bool fired_ = false;     ///< fire() was called and not yet begun
+  bool prepares_ = false;  ///< prepare() was called and not yet begun
+  bool polled_ = false;    ///< poll() was called and not yet begun
   Purpose purpose_ = Purpose::none;
   itla::State state_ = itla::State::rest;
   itla::State refused_in_ = itla::State::rest;  ///< where to go on when the error field has been read

@@ -121,6 +121,10 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
                        : reply.status == BusStatus::ok && !answer ? Loss::damaged_answer
                                                                   : Loss::silence);
   }
+  if (purpose_ == Purpose::preparation) {
+    end_preparation();
+    return;
+  }
   const bool fails_check = reply.status == BusStatus::ok && reply.bytes.size() == 4 && (!answer || answer->communication_error);
   const Trouble trouble = fails_check ? Trouble::bad_check : loom::trouble_of(reply);
   const unsigned tries = is_damaged ? kTriesOfDamaged : RetryState::kTries;
@@ -182,7 +186,7 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
     return;
   }
   const bool busy = error == NopError::pending || error == NopError::initialising || error == NopError::none;
-  if (busy && ++refusals_ <= kRefusals) {
+  if (busy && purpose_ != Purpose::preparation && ++refusals_ <= kRefusals) {
     const Duration patience =
         error == NopError::initialising ? std::max(profile_.retune_max * 2, profile_.start_max) : profile_.retune_max * 2;
     retry_.pause_until(now + std::max(patience / kRefusals, RetryState::kPause));
@@ -201,7 +205,7 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
     enter(State::decide, now);
     return;
   }
-  if (error == NopError::output_enabled && ++rounds_ <= kRounds) {
+  if (error == NopError::output_enabled && purpose_ != Purpose::preparation && ++rounds_ <= kRounds) {
     known_.forget(Register::enable);
     dark_proven_ = false;
     enter(State::cut, now);
@@ -220,7 +224,7 @@ void ItlaDriver::receive_error_name(Instant now, std::uint16_t nop) {
 void ItlaDriver::receive_answer(Instant now, const Response& response) {
   absorb(now, response);
   const Row& row = row_of(state_);
-  const bool reports_restart = asked_.reg == Register::status_fatal && !asked_.write && purpose_ == Purpose::fire;
+  const bool reports_restart = asked_.reg == Register::status_fatal && !asked_.write && purpose_ != Purpose::audit;
   if (reports_restart && (response.data & kStatusRestarted) != 0) {
     meet_newcomer(now);
     return;
@@ -252,7 +256,8 @@ void ItlaDriver::meet_newcomer(Instant now) {
 }
 
 void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& response) {
-  if (row.patient && now - patience_since_ <= limit_of(profile_, state_)) {
+  const bool is_lit_unasked = purpose_ == Purpose::preparation && state_ == State::prove_dark;
+  if (row.patient && !is_lit_unasked && now - patience_since_ <= limit_of(profile_, state_)) {
     const bool is_lighting =
         state_ == State::prove_power || (row.otherwise == State::prove_still_locked && profile_.tunes != Tunes::dark);
     const Duration expected = state_ == State::prove_dark ? profile_.blank_max
@@ -263,6 +268,10 @@ void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& respo
       struggle(trouble_of(row), expectation(row, response, format_text("after {} of", describe(waited))));
     }
     state_ = row.otherwise;  // patience goes on counting
+    return;
+  }
+  if (purpose_ == Purpose::preparation) {
+    end_preparation();
     return;
   }
   const bool lit = known_.is_enabled();
@@ -340,12 +349,23 @@ void ItlaDriver::forget() {
 
 /// It goes on trying: whoever loses patience before it can say what it was waiting for.
 void ItlaDriver::struggle(Trouble trouble, std::string_view words) {
-  if (!fire_failed_) {
+  if (!fire_failed_ && purpose_ != Purpose::preparation) {
     tell(observation_, {trouble, format_text("{}: {}", profile_.name, words)});
   }
 }
 
+/// Whatever went wrong, and whatever was written before it: the fire meets the module anew, and reads all before it writes.
+void ItlaDriver::end_preparation() {
+  purpose_ = Purpose::none;
+  state_ = State::rest;
+  met_ = false;
+  forget();
+}
+
 void ItlaDriver::give_up(Trouble trouble, std::string_view words) {
+  if (purpose_ == Purpose::preparation) {
+    return end_preparation();
+  }
   const Complaint verdict = std::exchange(verdict_, {});
   tell(observation_,
        {verdict.empty() ? trouble : verdict.trouble,

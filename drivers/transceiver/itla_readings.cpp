@@ -87,9 +87,15 @@ void ItlaDriver::absorb_fact(const Response& response) {
   if (facts_.has_serial()) {
     observation_.identity = identity_of(facts_.facts());
   }
-  if (facts_.facts().grid && purpose_ == Purpose::fire) {
+  if (facts_.facts().grid && purpose_ != Purpose::audit) {
     target_ = target_of(target_.setpoint);
   }
+}
+
+/// By what was read last, and was read since this procedure began.
+bool ItlaDriver::says_locked() const {
+  return met_ && known_.knows(Register::status_fatal) &&
+         (known_.value(Register::status_fatal) & (kStatusFrequency | kStatusFatal)) == 0;
 }
 
 bool ItlaDriver::agrees_with_target() const {

@@ -5,6 +5,7 @@ loom_test(drivers_test
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_frame_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lasers/itla_module_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lasers/dark_tuning_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_bank_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heaters/heater_board_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/heaters/line_heaters_test.cpp

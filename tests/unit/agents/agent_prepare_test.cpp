@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that can hold the next setpoint ready: when Prepared is said, and what never may be shown; and
-// when light goes dark after that.
+// Devices that can hold the next setpoint ready, dark lasers among them: when Prepared is said, and what never may be shown;
+// and when light goes dark after that.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/agents/agent_bench.hpp"
@@ -88,6 +88,83 @@ TEST_CASE("what_is_abandoned_or_fenced_is_overwritten_whenever_that_happens") {
   }
 }
 
+// --- dark lasers -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Lasers are tuned while they are dark; no edge shows anything.
+struct DarkTuningBench : AgentBench {
+  DarkTuningBench() {
+    for (const DeviceId id : lasers) {
+      device(id).can_hold = true;
+    }
+    start();
+    run_for(milliseconds{50});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("dark_lasers_are_tuned_while_the_agent_prepares_and_lit_ones_are_left_alone") {
+  DarkTuningBench bench;
+  const NodePlan plan = bench.static_plan(1, 16);
+  bench.receive(plan.revision, Prepare{plan});
+  bench.run_for(milliseconds{20});
+  REQUIRE(bench.last<Prepared>()->outcome.ok());
+  for (const DeviceId id : bench.lasers) {
+    CHECK(bench.actuations(id, Op::hold) == 1);
+    CHECK(bench.device(id).held == PrepareBench::planned(plan, id));
+    CHECK_FALSE(bench.device(id).emitting);
+  }
+  bench.commit(plan);
+  REQUIRE(bench.agent->commit().applied() == plan.revision);
+  const NodePlan next = bench.static_plan(2, 24);
+  bench.receive(next.revision, Prepare{next});
+  bench.run_for(milliseconds{20});
+  for (const DeviceId id : bench.lasers) {
+    CHECK(bench.actuations(id, Op::hold) == 1);
+    CHECK(bench.device(id).emitting);
+  }
+}
+
+TEST_CASE("a_laser_that_was_tuned_ahead_is_told_to_be_dark_where_it_stands_with_go_or_without") {
+  for (const bool goes : {false, true}) {
+    CAPTURE(goes);
+    DarkTuningBench bench;
+    const NodePlan plan = bench.static_plan(1, 16);
+    bench.receive(plan.revision, Prepare{plan});
+    bench.run_for(milliseconds{20});
+    const Instant at = bench.now + milliseconds{5};
+    bench.receive(plan.revision, Arm{at});
+    if (goes) {
+      bench.receive(plan.revision, Go{});
+    }
+    bench.run_until(at);
+    for (const DeviceId id : bench.lasers) {
+      const auto& units = bench.agent->units();
+      const Setpoint next = darkened(PrepareBench::planned(plan, id));
+      CHECK(units[*units.index_of(id)].commanded == next);
+    }
+  }
+}
+
+TEST_CASE("a_laser_that_was_tuned_for_a_revision_that_came_to_nothing_is_dark_where_it_stands") {
+  DarkTuningBench bench;
+  const NodePlan plan = bench.static_plan(1, 16);
+  bench.receive(plan.revision, Prepare{plan});
+  bench.run_for(milliseconds{20});
+  bench.receive(plan.revision, Abandon{});
+  bench.run_for(milliseconds{50});
+  CHECK(bench.agent->commit().state() == RevisionState::idle);
+  for (const DeviceId id : bench.lasers) {
+    CHECK(bench.actuations(id, Op::light) == 0);
+    CHECK_FALSE(bench.device(id).emitting);
+  }
+  bench.commit(bench.static_plan(2, 24));
+  CHECK(bench.agent->commit().applied() == Revision{2});
+  CHECK(bench.alarms.empty());
+}
+
 // --- edges -----------------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -96,7 +173,7 @@ namespace {
 struct EdgeBench : AgentBench {
   EdgeBench() {
     for (const DeviceId id : lasers) {
-      device(id).can_hold = true;
+      device(id).can_hold = device(id).shows_at_edge = true;
     }
     edges = {{"rack", BusId{static_cast<std::uint32_t>(fabric->buses.size())}, lasers}};
     start();
