@@ -46,6 +46,12 @@ class Bench {
     driver_->fire();
     return run();
   }
+  Operation prepare(const Setpoint& setpoint) {
+    driver_->stage(setpoint);
+    driver_->prepare();
+    return run();
+  }
+  bool tunes_ahead() const { return driver_->can_prepare() && !driver_->shows_at_edge(); }
   Operation audit() {
     driver_->poll();
     return run();
@@ -205,6 +211,15 @@ std::vector<Row> rows_of(const Fabric& fabric, const Device& device) {
   fire("first light", setpoints[0], false);
   audit("audit");
   fire("move", setpoints[1], true);
+  if (device.role == DeviceRole::transmitter && bench.tunes_ahead()) {
+    const Element& element = fabric.element(device.elements.front());
+    Bench dark(fabric, device.id);
+    rows.push_back({model, "tuned ahead", dark.prepare(setpoints[0])});
+    rows.back().done.promised = std::get<Transmitter>(element.kind).retune_max;
+    rows.push_back({model, "then dark", dark.fire(darkened(setpoints[0]))});
+    rows.push_back({model, "then lit", dark.fire(setpoints[0])});
+    rows.back().done.promised = std::get<Transmitter>(element.kind).enable_max;
+  }
   return rows;
 }
 

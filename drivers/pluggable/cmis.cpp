@@ -192,8 +192,13 @@ CmisState CmisDriver::decide_fire(Instant now) {
   if (!blocks_.is_fresh(CmisBlock::control)) {
     return read(CmisBlock::control);
   }
-  if (operation_.is_preparation() && is_enabled()) {
-    return CmisState::rest;
+  if (operation_.is_preparation() && is_enabled()) {  // without power it emits nothing, whatever its output shall do
+    if (!blocks_.is_fresh(CmisBlock::lower)) {
+      return read(CmisBlock::lower);
+    }
+    if (lower_.state != ModuleState::low_power) {
+      return CmisState::rest;
+    }
   }
   if (!verdict_.empty()) {
     return judge(Trouble::none, {});
