@@ -45,6 +45,7 @@
 #include "runtime/state/key_bundle.hpp"
 #include "runtime/state/relay_process.hpp"
 #include "runtime/state/state_folder.hpp"
+#include "runtime/state/uplink.hpp"
 #include "runtime/zmq/agent_transport.hpp"
 #include "runtime/zmq/keys/agent_keys.hpp"
 #include "runtime/zmq/keys/keys_watch.hpp"
@@ -131,39 +132,20 @@ Hosted make_hosted(NodeId node, const Scenario& scenario, const ProcessFacts& fa
   return hosted;
 }
 
-/// Where the keys of this process and of whom it speaks to lie.
-AgentKeyFiles key_files(const AgentCommandLine& command_line, const Scenario& scenario, const StateFolder& files) {
-  AgentKeyFiles keys;
-  keys.own = files.agents_key(command_line.process);
-  const auto relay = relay_of_process(scenario, command_line.process);
-  keys.controller = (relay ? RelayFiles(files, *relay).key() : files.controller_key()) + ".pub";
-  keys.keyring = files.keyring();
-  keys.process = command_line.process;
-  for (std::uint32_t process = 0; process < scenario.agents.processes; ++process) {
-    keys.peers.push_back(files.agents_key(process) + ".pub");
-  }
-  return keys;
-}
-
 Result<std::unique_ptr<AgentTransport>> open_transport(AsioLoop& loop, const AgentCommandLine& command_line,
                                                        const Scenario& scenario, const StateFolder& files,
                                                        const AgentKeySet& keys) {
-  auto address = endpoint_of(command_line.controller, scenario, files, relay_of_process(scenario, command_line.process));
-  if (!address) {
-    return std::unexpected(address.error());
+  const std::uint32_t process = command_line.process;
+  const auto uplink = uplink_of(command_line.controller, scenario, files, relay_of_process(scenario, process));
+  if (!uplink) {
+    return std::unexpected(uplink.error());
   }
-  AgentTransportOptions options;
-  options.endpoint = *address;
+  const OwnKey own{format_text("agents-{}", process), "agent", files.agents_key(process),
+                   key_command(scenario, files, process)};
+  AgentTransportOptions options = transport_options(*uplink, own);
   options.keys = keys.own;
   options.controller_key = keys.controller;
   options.connections = connections_of(command_line);
-  options.on_refused = [key = files.agents_key(command_line.process), process = std::to_string(command_line.process),
-                        scenario = command_line.scenario](const Error& error) {
-    log_warning(
-        format_text("{} (our key: {}, the controller's: controller.pub beside it; a key that the keyring does not have: `loom "
-                    "keys grant agents-{}`; files of another lab: remove them and run `loom keys generate {}`)",
-                    error.message, key, process, scenario));
-  };
   return AgentTransport::connect(loop.context(), std::move(options));
 }
 
@@ -316,6 +298,7 @@ void add_metrics(MetricList& list, const Counted& counted) {
   add_metrics(list, counted.training);
 }
 
+/// Before anything else of the process is written: its lock turns a second one away, which would be looked for in our place.
 Result<std::unique_ptr<SqliteStore>> open_store(const AgentCommandLine& command_line, const StateFolder& files, Post post) {
   return SqliteStore::open({.path = files.agents_journal(command_line.process),
                             .restore = command_line.restore_journal,
@@ -451,10 +434,14 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
   if (!served) {
     return give_up(served.error());
   }
-  const AgentKeyFiles at = key_files(command_line, scenario, files);
+  const AgentKeyFiles at = agent_key_files(scenario, files, command_line.process);
   auto keys = load_agent_keys(at);
   if (!keys) {
-    return give_up(keys.error());
+    return give_up(with_key_command(keys.error(), key_command(scenario, files, command_line.process)));
+  }
+  auto store = open_store(command_line, files, loop.poster());
+  if (!store) {
+    return give_up(store.error());
   }
   auto transport = open_transport(loop, command_line, scenario, files, *keys);
   if (!transport) {
@@ -469,10 +456,6 @@ int host_agents(const AgentCommandLine& command_line, const Scenario& scenario, 
   AgentKeys live_keys(at, *std::move(keys), **transport, **peers, keys_listener(command_line, scenario, files, hosted));
   const KeysWatch watch(loop.context(), files.keys(),
                         [&](KeysWatch::Cause cause) { look_at_keys(command_line, files, live_keys, cause); });
-  auto store = open_store(command_line, files, loop.poster());
-  if (!store) {
-    return give_up(store.error());
-  }
   const PublishedUrl url(served->get(), files.agents_metrics(command_line.process));
   const std::vector<NodeId> nodes = nodes_of_process(scenario, command_line.process);
   LightLogFile light_log(loop, files.light_log(command_line.process));
@@ -559,7 +542,7 @@ int run(AgentCommandLine command_line) {
   raise_file_limit();
   keep_files_private();
   const StateFolder files(command_line.state);
-  if (const auto taken = take_bundle(command_line, files); !taken) {
+  if (const auto taken = command_line.relay ? Result<void>{} : take_bundle(command_line, files); !taken) {
     return give_up(taken.error());
   }
   const auto clock = choose_clock(command_line.clock, *scenario.value);
@@ -568,14 +551,11 @@ int run(AgentCommandLine command_line) {
     return give_up(loop.error());
   }
   if (command_line.relay) {
-    const auto renew = [&] {
-      if (const auto taken = take_bundle(command_line, files); !taken) {
-        log_warning(taken.error().message);
-      }
-    };
-    const auto relayed =
-        run_relay({*command_line.relay, command_line.listen, command_line.controller, command_line.metrics, renew},
-                  *scenario.value, files, **loop);
+    RelayOrder order{*command_line.relay, command_line.listen, command_line.controller, command_line.metrics, {}};
+    if (!command_line.bundle.empty()) {
+      order.take_bundle = [&] { return take_bundle(command_line, files); };
+    }
+    const auto relayed = run_relay(order, *scenario.value, files, **loop);
     return relayed ? 0 : give_up(relayed.error());
   }
   log_info("lightloom-agent: instants are of " + clock_text((*loop)->clock()));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/output_file.hpp"
 #include "cli/render/term.hpp"
 #include "cli/tree.hpp"
 #include "core/text/format_text.hpp"
@@ -92,11 +93,12 @@ int run(int argc, char** argv) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   }
-  const auto timeout = parse_duration(line.timeout);
+  const auto timeout = parse_duration(line.timeout, "--timeout");
   if (!timeout) {
-    return give_up(timeout.error());
+    return give_up(timeout.error(), "loom --timeout 10s ...");
   }
   line.globals.timeout = *timeout;
+  line.globals.has_own_timeout = app.count("--timeout") > 0;
   if (line.colour != "auto") {
     setenv(line.colour == "always" ? "CLICOLOR_FORCE" : "NO_COLOR", "1", 1);
   }
@@ -106,7 +108,17 @@ int run(int argc, char** argv) {
   return line.command();
 }
 
+/// What was printed must have left as well, or a command that did all else has failed.
+int run_and_print(int argc, char** argv) {
+  const int code = run(argc, argv);
+  if (const auto printed = finish_printing(stdout); !printed) {
+    complain(printed.error().code, printed.error().message);
+    return code == kDone ? exit_code_of(printed.error().code) : code;
+  }
+  return code;
+}
+
 }  // namespace
 }  // namespace loom::cli
 
-int main(int argc, char** argv) { return loom::cli::run(argc, argv); }
+int main(int argc, char** argv) { return loom::cli::run_and_print(argc, argv); }

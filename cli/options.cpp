@@ -6,9 +6,25 @@
 #include <charconv>
 
 #include "cli/render/term.hpp"
+#include "core/config/yaml/quantity.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
+namespace {
+
+/// As kDurationUnits, and `m`: who types 2m means minutes, as no option takes a length.
+constexpr std::array kTypedWords{Unit{"ns", 1},
+                                 Unit{"us", 1'000},
+                                 Unit{"ms", 1'000'000},
+                                 Unit{"s", 1'000'000'000},
+                                 Unit{"min", 60'000'000'000},
+                                 Unit{"m", 60'000'000'000},
+                                 Unit{"h", 3'600'000'000'000}};
+constexpr UnitTable kTypedUnits{"a duration", "10s", kTypedWords};
+/// Of an option; a clock's time and this are together far from the end of 64 bits.
+constexpr std::chrono::hours kLongest{365 * 24};
+
+}  // namespace
 
 std::span<const ExitCodeWords> exit_codes() {
   static constexpr std::array<ExitCodeWords, 8> kCodes{{
@@ -57,20 +73,35 @@ int complain_of(const std::vector<ConfigError>& errors) {
   return kFailed;
 }
 
-Result<Duration> parse_duration(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string unit(end, text.data() + text.size());
-  if (problem == std::errc{} && value > 0 && value <= 1'000'000'000) {
-    if (unit == "ms") return Duration{std::chrono::milliseconds{value}};
-    if (unit == "s") return Duration{std::chrono::seconds{value}};
-    if (unit == "m") return Duration{std::chrono::minutes{value}};
+Result<Duration> parse_duration(const std::string& text, std::string_view option) {
+  const std::string named = option.empty() ? "" : format_text("{}: ", option);
+  const auto value = parse_quantity(text, kTypedUnits);
+  if (!value) {
+    return fail(ErrorCode::invalid_argument, named + value.error().message);
   }
-  const bool lacks_unit = problem == std::errc{} && unit.empty() && value > 0;
-  return fail(ErrorCode::invalid_argument,
-              lacks_unit ? format_text("'{}' has no unit: write '{}s' (units: ms, s, m)", text, text)
-                         : format_text("'{}' is not a duration: write it as 250ms, 10s or 2m", text),
-              "loom --timeout 10s ...");
+  if (*value <= 0 || Duration{*value} > kLongest) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("{}'{}' is {}; expected more than 0 s and at most {} h", named, text,
+                            *value <= 0 ? "no time at all" : "too long", std::chrono::hours{kLongest}.count()));
+  }
+  return Duration{*value};
+}
+
+std::function<std::string(const std::string&)> number_check(std::string noun, std::uint64_t first, std::uint64_t last) {
+  return [noun = std::move(noun), first, last](const std::string& typed) -> std::string {
+    std::uint64_t value = 0;
+    const auto [end, problem] = std::from_chars(typed.data(), typed.data() + typed.size(), value);
+    const bool is_number =
+        end == typed.data() + typed.size() && (problem == std::errc{} || problem == std::errc::result_out_of_range);
+    const bool is_too_large = is_number && (problem != std::errc{} || value > last);
+    if (is_number && !is_too_large && value >= first) {
+      return {};
+    }
+    // The largest number of 64 bits is nothing that a person has to know, unless it is what was typed.
+    const bool is_bounded = is_too_large || last != std::numeric_limits<std::uint64_t>::max();
+    return format_text("'{}' is no {}; expected a whole number from {}{}", typed, noun, first,
+                       is_bounded ? format_text(" to {}", last) : "");
+  };
 }
 
 }  // namespace loom::cli

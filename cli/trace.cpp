@@ -8,8 +8,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/connection.hpp"
+#include "cli/output_file.hpp"
 #include "cli/render/answer.hpp"
-#include "cli/render/figure.hpp"
 #include "cli/render/term.hpp"
 #include "core/text/commit_trace.hpp"
 #include "core/text/format_text.hpp"
@@ -35,6 +35,9 @@ std::string account_of(const std::vector<CommitReport>& revisions) {
 }
 
 int trace(const Globals& globals, const TraceCommand& order) {
+  if (const auto lawful = check_printed(order.output, "--output", globals.json); !lawful) {
+    return give_up(lawful.error(), "loom trace --output -");
+  }
   auto connection = Connection::open(globals);
   const Query query{Noun::history, order.revision == 0 ? std::nullopt : std::optional(order.revision)};
   const auto reply = connection ? connection->ask(query) : Result<OperatorReply>(std::unexpected(connection.error()));
@@ -53,7 +56,7 @@ int trace(const Globals& globals, const TraceCommand& order) {
   for (const CommitReport& row : revisions) {
     add_commit(row, 1, events);
   }
-  if (order.output == "-") {
+  if (order.output == kStandardOutput) {
     std::fputs(events.text().c_str(), stdout);
     return kDone;
   }
@@ -61,7 +64,13 @@ int trace(const Globals& globals, const TraceCommand& order) {
                            : order.revision == 0 ? std::string("revisions.trace.json")
                                                  : format_text("revision-{}.trace.json", order.revision);
   if (const auto written = write_text(path, events.text(), "--output"); !written) {
-    return give_up(written.error(), "give --output a path that can be written");
+    return give_up(written.error());
+  }
+  if (globals.json) {
+    auto object = answer();
+    object["file"] = path;
+    object["revisions"] = revisions.size();
+    print(object);
   }
   print_note(format_text("traced to {}: {}; open it at ui.perfetto.dev", path, account_of(revisions)));
   return kDone;
@@ -74,7 +83,7 @@ void add_trace(CLI::App& app, CommandLine& line) {
       app.add_subcommand("trace", "Where revisions spent their time: plan, stages, answers, darkness; for Perfetto");
   auto& order = line.keep<TraceCommand>();
   verb->add_option("REVISION", order.revision, "Its number; all that the controller remembers if none is given")
-      ->check(CLI::PositiveNumber);
+      ->check(number_check<std::uint64_t>("revision", 1));
   verb->add_option("--output", order.output,
                    "File of JSON (Trace Event Format), or - for stdout; default revision-N.trace.json");
   line.when(*verb, trace, order);

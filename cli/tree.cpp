@@ -36,7 +36,7 @@ void build_tree(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   app.add_option("--endpoint", line.globals.endpoint, "Address of the controller, instead of the state folder's");
   app.add_option("--as", line.globals.as, "Whose key of the state folder's keys, instead of the operator's");
-  app.add_option("--timeout", line.timeout, "How long to wait, e.g. 250ms, 10s, 2m")->capture_default_str();
+  app.add_option("--timeout", line.timeout, "How long to wait, e.g. 250ms, 10s, 2m, 1h")->capture_default_str();
   app.add_option("--color", line.colour, "auto, always or never; auto respects NO_COLOR")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));

@@ -37,7 +37,7 @@ set(loom_write_file "
 
 # Units start nothing by themselves: a site enables them once its scenario and keys are there (docs/bring_up.md).
 # They name the programs where these were installed.
-foreach(each controller:lightloomd.service agent:lightloom-agent@.service)
+foreach(each controller:lightloomd.service agent:lightloom-agent@.service agent:lightloom-relay@.service)
   string(REPLACE ":" ";" parts ${each})
   list(GET parts 0 component)
   list(GET parts 1 unit)

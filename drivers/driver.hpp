@@ -40,8 +40,6 @@ class Driver {
   /// Can the device itself hold the next setpoint ready, unseen (a WSS: URA before RSW; a dark laser: tuned)? If not, prepare()
   /// does nothing.
   virtual bool can_prepare() const { return false; }
-  /// Does an edge at a trigger input of the device show what it holds ready?
-  virtual bool shows_at_edge() const { return false; }
   /// Brings what was staged last into the device, where nothing shows it yet: fire() then only switches. Moves no light, and
   /// takes away no proof. activity(): busy until it is over.
   virtual void prepare() {}

@@ -23,7 +23,6 @@ class IdentifiedDriver final : public Driver {
   void may_hold(std::span<const Setpoint> setpoints) override { driver_->may_hold(setpoints); }
   void stage(const Setpoint& setpoint) override { driver_->stage(setpoint); }
   bool can_prepare() const override { return driver_->can_prepare(); }
-  bool shows_at_edge() const override { return driver_->shows_at_edge(); }
   void prepare() override { driver_->prepare(); }
   bool preparation_failed() const override { return driver_->preparation_failed(); }
   void withdraw() override { driver_->withdraw(); }

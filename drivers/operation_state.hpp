@@ -24,13 +24,18 @@ class OperationState {
  public:
   void ask_fire() { fired_ = true; }
   void ask_audit() { polled_ = true; }
-  void ask_prepare() { prepared_ = true; }
+  /// In silence: whatever comes of it, nobody hears of it.
+  void ask_prepare(bool in_silence = false) {
+    prepared_ = true;
+    in_silence_ = in_silence;
+  }
   bool is_asked() const { return fired_ || prepared_ || polled_; }
   /// A newer fire() waits: what is under way keeps its knowledge and drops its procedure.
   bool is_overtaken() const { return fired_; }
   bool is_fire() const { return operation_ == Operation::fire; }
   bool is_audit() const { return operation_ == Operation::audit; }
   bool is_preparation() const { return operation_ == Operation::preparation; }
+  bool is_silent() const { return in_silence_ && is_preparation(); }
   bool preparation_failed() const { return preparation_failed_; }  ///< the last
 
   void begin() {
@@ -42,13 +47,13 @@ class OperationState {
       fire_failed_ = false;
       observation_.health = DeviceHealth::moving;
     }
-    if (!fire_failed_) {
+    if (!fire_failed_ && !is_silent()) {
       tell(observation_, {});
     }
   }
   /// A fire: proven. An audit: what was proven stays settled only while read-back agrees with it. A preparation moved nothing.
   void finish(bool agrees, DeviceHealth health = DeviceHealth::ready) {
-    if (fire_failed_) {
+    if (fire_failed_ || is_silent()) {
       return;
     }
     const bool was_settled = outcome_ == DriverActivity::settled;
@@ -59,12 +64,15 @@ class OperationState {
   }
   /// It goes on trying: whoever loses patience before it can say what it was waiting for. The words name the device.
   void struggle(Complaint complaint) {
-    if (!fire_failed_) {
+    if (!fire_failed_ && !is_silent()) {
       tell(observation_, std::move(complaint));
     }
   }
   /// The words name the device.
   void give_up(Complaint complaint) {
+    if (is_silent()) {
+      return;
+    }
     tell(observation_, std::move(complaint));
     observation_.health = DeviceHealth::failed;
     outcome_ = DriverActivity::failed;
@@ -87,7 +95,8 @@ class OperationState {
 
   bool fired_ = false;     ///< asked for and not yet begun
   bool prepared_ = false;  ///< likewise
-  bool polled_ = false;    ///< likewise
+  bool in_silence_ = false;
+  bool polled_ = false;  ///< likewise
   Operation operation_ = Operation::fire;
   bool fire_failed_ = false;
   bool preparation_failed_ = false;

@@ -111,9 +111,6 @@ class ReadBackDriver : public Driver {
   virtual Instant ready_at() const { return retry_.resume_at(); }
   /// It was given up: what is remembered of the device beside last_verified_ is believed no more.
   virtual void forget() {}
-  /// What it prepares is of no consequence if it fails: fire() does all of it anew. Then nobody hears of it.
-  virtual bool prepares_in_silence() const { return false; }
-  bool is_silent() const { return operation_.is_preparation() && prepares_in_silence(); }
 
   const Row& row() const { return table_[static_cast<std::size_t>(state_)]; }
   void enter(State state, Instant now);
@@ -259,13 +256,11 @@ void ReadBackDriver<Profile, State, Held>::receive_failure(Instant now, const Bu
     give_up(trouble, format_text("{}; its answers did not come for {} of one operation", what, describe(waited_in_vain_)));
     return;
   }
-  if (is_silent() && reply.status != BusStatus::nack) {
+  if (operation_.is_silent() && reply.status != BusStatus::nack) {
     give_up(trouble, what);
     return;
   }
-  if (!is_silent()) {
-    operation_.struggle({trouble, format_text("{}: {}{}", profile_.name, what, retry_.attempt())});
-  }
+  operation_.struggle({trouble, format_text("{}: {}{}", profile_.name, what, retry_.attempt())});
   if (!operation_.is_overtaken()) {
     enter(row().uncertain, now);
   }
@@ -273,9 +268,7 @@ void ReadBackDriver<Profile, State, Held>::receive_failure(Instant now, const Bu
 
 template <class Profile, class State, class Held>
 void ReadBackDriver<Profile, State, Held>::give_up(Trouble trouble, std::string_view words) {
-  if (!is_silent()) {
-    operation_.give_up({trouble, format_text("{}: {}", profile_.name, words)});
-  }
+  operation_.give_up({trouble, format_text("{}: {}", profile_.name, words)});
   state_ = State::rest;
   last_verified_.forget();
   forget();

@@ -3,7 +3,6 @@
 #include "sim_backend/simulation.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "controller/architectures/registry.hpp"
@@ -75,16 +74,6 @@ Result<std::vector<PlayedTraffic>> played_traffic(const JobSubmission& job) {
   return played;
 }
 
-Result<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) {
-    return fail(ErrorCode::storage, format_text("the trace file {} cannot be written", path));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::vector<ScriptedJob>> script_of(const Scenario& scenario) {
@@ -154,7 +143,7 @@ Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& opt
   result.account = run_account(world.history(), {scenario, world.script(), result.light, world.loop_now(),
                                                  [&](JobId job) { return world.word_of(job); }});
   if (!options.trace_path.empty()) {
-    LOOM_TRY(write_file(options.trace_path, to_trace(world)));
+    result.trace = to_trace(world);
   }
   return result;
 }

@@ -16,7 +16,7 @@ namespace loom {
 struct SimOptions {
   std::uint64_t seed = 1;
   Duration run_for = kForever;  ///< replaces the scenario's duration; kForever: as the scenario says
-  std::string trace_path;       ///< empty: no trace file
+  std::string trace_path;       ///< where the caller will write the trace; empty: none is made
   bool pulses = false;          ///< see WorldOptions
 };
 
@@ -44,12 +44,13 @@ struct SimResult {
   std::vector<std::string> refusals;  ///< jobs that were refused, and why
   HostCounters counters;
   LightTimeline light;
+  std::string trace;  ///< see to_trace(); empty: none was asked for
   /// Nothing was unsafe, nothing failed that the scenario does not expect.
   bool is_as_expected() const { return violations.empty() && account.is_as_expected(); }
 };
 
-/// Blocks for the whole run. Errors: those of the workloads (not_found, invalid_argument, malformed ...), storage (the trace
-/// file cannot be written). A violation is no error: it stands in the result.
+/// Blocks for the whole run, and writes no file. Errors: those of the workloads (not_found, invalid_argument, malformed ...).
+/// A violation is no error: it stands in the result.
 Result<SimResult> run_simulation(const Scenario& scenario, const SimOptions& options);
 
 /// What the scenario's operator will do. Errors: as load_workload, naming the job.

@@ -19,7 +19,7 @@ constexpr Duration kPatience = std::chrono::milliseconds{1};
 
 void EdgeLighting::ready(StepContext context, std::size_t unit, const Setpoint& light, Instant at) {
   const DeviceUnit& device = units_[unit];
-  if (!units_.edges().fires(device.device->id) || !device.driver->shows_at_edge() || !device.is_proven(darkened(light))) {
+  if (!units_.edges().fires(device.device->id) || !device.driver->can_prepare() || !device.is_proven(darkened(light))) {
     return;
   }
   if (!std::exchange(lasers_[unit].is_readied, true)) {

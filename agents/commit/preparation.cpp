@@ -10,11 +10,11 @@ namespace {
 
 /// A laser that nobody has told to emit, now or by and by: it may be tuned where light stands. Whether it is dark its driver
 /// asks it. One that an edge lights holds nothing ready before light is due.
-bool may_be_tuned(const DeviceUnit& unit) {
+bool may_be_tuned(const DeviceUnits& units, const DeviceUnit& unit) {
   const auto is_lit = [](const TimedSetpoint& entry) { return emits(entry.setpoint); };
   const bool plays_light = unit.programme.device != nullptr && std::ranges::any_of(unit.programme.device->timeline, is_lit);
   const bool is_dark = !plays_light && !(unit.commanded && emits(*unit.commanded));
-  return unit.claim.owner() <= Activity::audit && is_dark && !unit.driver->shows_at_edge();
+  return unit.claim.owner() <= Activity::audit && is_dark && !units.edges().fires(unit.device->id);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ void prepare_devices(StepContext context, DeviceUnits& units, const NodePlan& pl
   for (const DevicePlan& device : plan.devices) {
     const std::size_t unit = *units.index_of(device.device);
     const bool is_prepared = device.touched && !device.left_alone && units[unit].driver->can_prepare();
-    if (is_prepared && (!units[unit].is_laser() || may_be_tuned(units[unit]))) {
+    if (is_prepared && (!units[unit].is_laser() || may_be_tuned(units, units[unit]))) {
       units.prepare(context, unit, &device.timeline.front().setpoint);
     }
   }

@@ -51,7 +51,7 @@ class Bench {
     driver_->prepare();
     return run();
   }
-  bool tunes_ahead() const { return driver_->can_prepare() && !driver_->shows_at_edge(); }
+  bool tunes_ahead() const { return driver_->can_prepare(); }
   Operation audit() {
     driver_->poll();
     return run();

@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSerialNames = "/dev/serial/by-id";
+constexpr std::uint64_t kBaudMax = 4'000'000;  // B4000000: the fastest line that termios knows (asm-generic/termbits.h)
 
 struct DiscoverOptions {
   std::vector<std::string> places;
@@ -205,8 +206,12 @@ void add_discover(CLI::App& device, CommandLine& line) {
                    "An endpoint (tcp://HOST:PORT, modbus-rtu:///dev/ttyUSB0?baud=9600), HOST:PORT, or a device file; without "
                    "any: the serial lines in /dev/serial/by-id");
   verb->add_option("--kind", order.kinds, "Only these models");
-  verb->add_option("--baud", order.bauds, "Speeds of device files")->capture_default_str();
-  verb->add_option("--address", order.addresses, "Modbus units")->capture_default_str();
+  verb->add_option("--baud", order.bauds, "Speeds of device files")
+      ->check(number_check("speed", 1, kBaudMax))
+      ->capture_default_str();
+  verb->add_option("--address", order.addresses, "Modbus units")
+      ->check(number_check<std::uint16_t>("Modbus unit", 0))
+      ->capture_default_str();
   verb->add_option("--scenario", order.scenario, "Whose devices they are, by serial number; exit code 1 if one is elsewhere");
   verb->add_flag("--all", order.all, "Also who was asked and did not answer, and what was wrong");
   verb->footer("Stop the agent of this host first: a serial line serves one program at a time.");

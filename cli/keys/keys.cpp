@@ -114,10 +114,12 @@ Result<Grant> grant_of(const StateFolder& files, const KeysCommand& order, const
     return fail(ErrorCode::invalid_argument,
                 format_text("role '{}' is none of viewer, operator, admin, agent, relay", order.role));
   }
-  if ((grant.role == Role::agent) == order.nodes.empty()) {
-    return fail(ErrorCode::invalid_argument, grant.role == Role::agent
-                                                 ? "an agent's key speaks for nodes: --nodes FIRST-LAST[,...]"
-                                                 : "only an agent's key speaks for nodes: leave --nodes out");
+  if (grant.role == Role::agent && order.nodes.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                format_text("{} key speaks for nodes: --nodes FIRST-LAST[,...]", grant.is_relay ? "a relay's" : "an agent's"));
+  }
+  if (grant.role != Role::agent && !order.nodes.empty()) {
+    return fail(ErrorCode::invalid_argument, "only an agent's or a relay's key speaks for nodes: leave --nodes out");
   }
   if (!order.nodes.empty()) {
     auto nodes = parse_node_ranges(order.nodes);
@@ -240,6 +242,22 @@ Result<std::vector<Grant>> remove(Keyring& keyring, const std::string& word) {
   return meant;
 }
 
+/// What becomes of the light of its nodes. `loom lasers off` asks agents by the keyring where the controller does not hear
+/// them: it finds those behind a relay, and not one whose own key is revoked.
+std::string light_without(const Grant& grant) {
+  const std::string nodes = nodes_text(grant.nodes);
+  return grant.is_relay
+             ? format_text(
+                   "nodes {} lose their relay: their light stays as it is, and the controller cannot change it until a "
+                   "relay with a granted key speaks for them; `loom lasers off` darkens them all the same, it asks their "
+                   "agents itself",
+                   nodes)
+             : format_text(
+                   "nodes {} lose their agent: their light stays as it is, and nobody can change it, not even `loom "
+                   "lasers off`, until an agent with a granted key speaks for them",
+                   nodes);
+}
+
 }  // namespace
 
 int revoke_key(const Globals& globals, const KeysCommand& order) {
@@ -259,10 +277,7 @@ int revoke_key(const Globals& globals, const KeysCommand& order) {
   }
   for (const Grant& grant : removed) {
     if (!grant.nodes.empty()) {
-      print_note(
-          format_text("nodes {} lose their agent: their light stays as it is, and nobody can change it, not even `loom lasers "
-                      "off`, until an agent with a granted key speaks for them",
-                      nodes_text(grant.nodes)));
+      print_note(light_without(grant));
     }
   }
   if (globals.dry_run) {
@@ -345,7 +360,7 @@ void add_keys(CLI::App& app, CommandLine& line) {
   CLI::App* grant = keys->add_subcommand("grant", "Let a key in, or give it another role or other nodes");
   grant->add_option("NAME", options.name, "Whose it is: its principal in every answer and in the audit")->required();
   grant->add_option("--role", options.role, "viewer, operator, admin, agent or relay")->required();
-  grant->add_option("--nodes", options.nodes, "An agent's: nodes that it speaks for, e.g. 0-31,64");
+  grant->add_option("--nodes", options.nodes, "An agent's or a relay's: nodes that it speaks for, e.g. 0-31,64");
   grant->add_option("--key", options.key,
                     "Public key, or a file that has one; without it NAME's, or a new pair in STATE/keys/NAME");
   CLI::App* revoke = keys->add_subcommand("revoke", "Let a key in no more: its connections end at once");
@@ -353,7 +368,7 @@ void add_keys(CLI::App& app, CommandLine& line) {
   CLI::App* rotate = keys->add_subcommand("rotate", "A new pair in the place of NAME's; the old key is revoked then");
   rotate->add_option("NAME", options.name, "Whose pair in STATE/keys; agents take theirs over while they run")->required();
   CLI::App* bundle = keys->add_subcommand("bundle", "What one host of the scenario needs, and no more, in one file");
-  bundle->add_option("HOST", options.name, "Its name in the scenario's hosts")->required();
+  bundle->add_option("HOST", options.name, "Its name in the scenario's hosts; a relay's: relay-0, relay-1, ...")->required();
   bundle->add_option("-o,--output", options.output, "File to write; it must not be there yet; without it HOST.keys.tar");
   const auto command = [&](CLI::App* verb, int (*run)(const Globals&, const KeysCommand&)) {
     verb->add_flag("--dry-run", line.globals.dry_run, "Say what would change, and do nothing");

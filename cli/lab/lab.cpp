@@ -277,7 +277,8 @@ void add_lab(CLI::App& app, CommandLine& line) {
   line.when(*lab->add_subcommand("down", "Stop what a lab left running; journals, logs and keys stay"), lab_down);
   line.when(*lab->add_subcommand("status", "Its processes: number, state, since when, memory. Exit 4: some have ended"),
             lab_status);
-  CLI::App* restart = lab->add_subcommand("restart", "Stop a process and start it again as it was; agents keep their light");
+  CLI::App* restart = lab->add_subcommand(
+      "restart", "Stop a process and start it again; agents keep their light, and have 60 s or --timeout to join again");
   restart->add_option("PROCESS", order.process, "controller, agents-0, heater-5020, ... (loom lab status)")->required();
   line.when(*restart, restart_in_lab, order);
 }

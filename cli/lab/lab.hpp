@@ -41,8 +41,8 @@ int lab_up(const Globals& globals, const LabCommand& order);
 int lab_down(const Globals& globals);
 /// The processes of the lab in the state folder. Exit code kPartial: some of them have ended.
 int lab_status(const Globals& globals);
-/// Stops one process and starts it again with the same command; waits until every agent has joined, and prints for how long
-/// light was unattended.
+/// Stops one process and starts it again with the same command; waits until every agent has joined, a minute or as long as
+/// --timeout says, and prints for how long light was unattended.
 int restart_in_lab(const Globals& globals, const LabCommand& order);
 
 /// Marks a folder of keys as a lab's, so that a lab may be started in it; one that holds anything else stays as it is.

@@ -22,7 +22,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kStopPatienceMs = 3'000;
 constexpr const char* kController = "lightloomd";
 constexpr auto kPollInterval = std::chrono::milliseconds{20};
-constexpr auto kJoinPatience = std::chrono::seconds{60};
 
 std::string word_of(ProcessState state) {
   return state == ProcessState::running ? "running" : state == ProcessState::ended ? "ended" : "ended, number given away";
@@ -97,9 +96,9 @@ void print_what_dies_with(const LabRecord& lab, const std::string& name) {
 }
 
 /// Until the controller has heard every agent of that process since `start`, when no earlier incarnation lived.
-Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time_point start) {
+Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time_point start, Duration patience) {
   const std::vector<NodeId> nodes = nodes_of_process(lab.scenario, process);
-  while (Clock::now() - start < kJoinPatience) {
+  while (Clock::now() - start < patience) {
     const auto reply = lab.connection->ask(Query{Noun::nodes, {}});
     if (!reply) {
       return std::unexpected(reply.error());
@@ -115,9 +114,9 @@ Result<void> wait_for_process(LabRecord& lab, std::uint32_t process, Clock::time
     }
     std::this_thread::sleep_for(kPollInterval);
   }
-  return fail(ErrorCode::timed_out, format_text("the agents of agents-{} did not join within {}; it said last:{}", process,
-                                                text_of(Duration{kJoinPatience}),
-                                                tail_of_log(lab.files.folder(), format_text("agents-{}", process))));
+  return fail(ErrorCode::timed_out,
+              format_text("the agents of agents-{} did not join within {}; it said last:{}", process, text_of(patience),
+                          tail_of_log(lab.files.folder(), format_text("agents-{}", process))));
 }
 
 /// The agent processes that run and that nobody heard while this one did not: itself, or those behind a relay.
@@ -183,10 +182,11 @@ Result<Restart> restart(LabRecord& lab, const Globals& globals, const std::strin
   }
   lab.connection = std::make_unique<Connection>(std::move(*connection));
   done.nodes = nodes_alive(lab);
+  const Duration patience = globals.has_own_timeout ? globals.timeout : kJoinPatience;
   for (const std::uint32_t process : processes_behind(lab, name)) {
-    LOOM_TRY(wait_for_process(lab, process, start));
+    LOOM_TRY(wait_for_process(lab, process, start, patience));
   }
-  LOOM_TRY(wait_for_agents(lab, {done.nodes, "agents joined again"}));
+  LOOM_TRY(wait_for_agents(lab, {done.nodes, "agents joined again", patience}));
   done.unattended = Clock::now() - begin;
   return done;
 }

@@ -28,7 +28,6 @@ namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds{20};
 constexpr auto kStartPatience = std::chrono::seconds{10};
-constexpr auto kJoinPatience = std::chrono::seconds{60};
 constexpr std::string_view kController = "lightloomd";
 
 std::string agents_name(std::uint32_t process) { return format_text("agents-{}", process); }
@@ -260,6 +259,7 @@ std::vector<std::string> files_of(const LabRecord& lab) {
   for (std::uint32_t relay = 0; relay < relays_of(lab); ++relay) {
     add(files, RelayFiles(lab.files, relay).address(), {"", ".new"});
     add(files, RelayFiles(lab.files, relay).metrics(), {"", ".new"});
+    add(files, RelayFiles(lab.files, relay).lock(), {""});
   }
   for (const Device& device : lab.scenario.fabric->devices) {
     if (is_emulated(*lab.scenario.fabric, device)) {
@@ -502,9 +502,9 @@ Result<void> wait_for_agents(LabRecord& lab, const Joining& joining) {
                     format_text("{} ended; it said last:{}", name, tail_of_log(lab.files.folder(), name)));
       }
     }
-    if (std::chrono::steady_clock::now() - begin > kJoinPatience) {
-      return fail(ErrorCode::timed_out, format_text("{} of {} agents joined within {}", status.live, joining.nodes,
-                                                    text_of(Duration{kJoinPatience})));
+    if (std::chrono::steady_clock::now() - begin > joining.patience) {
+      return fail(ErrorCode::timed_out,
+                  format_text("{} of {} agents joined within {}", status.live, joining.nodes, text_of(joining.patience)));
     }
     std::this_thread::sleep_for(kPollInterval);
   }

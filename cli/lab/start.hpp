@@ -3,6 +3,7 @@
 // folder's manifest before its program runs.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,9 +39,12 @@ Result<void> start_everything(LabRecord& lab, const Globals& globals);
 /// Errors: unreachable (one ended, or did not say so in time), timed_out, storage.
 Result<void> note_metrics(LabRecord& lab, const std::vector<std::string>& names);
 
+constexpr Duration kJoinPatience = std::chrono::seconds{60};
+
 struct Joining {
   std::uint64_t nodes = 0;  ///< how many agents shall join
   std::string label = "agents joined";
+  Duration patience = kJoinPatience;
 };
 
 /// Until so many agents are live; measures lab.join_time. Errors: unreachable (an agent process ended), timed_out.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <utility>
 #include <variant>
@@ -15,6 +14,7 @@
 #include "cli/nouns/nouns.hpp"
 #include "cli/nouns/rows.hpp"
 #include "controller/control/requests/audit_text.hpp"
+#include "core/config/yaml/quantity.hpp"
 #include "core/journal/journal_state.hpp"
 #include "core/text/format_text.hpp"
 #include "runtime/clock.hpp"
@@ -75,19 +75,16 @@ Result<Source> find_records(const Globals& globals, const AuditCommand& order) {
   return read_from(files.controller_journal());
 }
 
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::array kAgoWords{Unit{"s", kSecond}, Unit{"min", 60 * kSecond}, Unit{"m", 60 * kSecond},
+                               Unit{"h", 3'600 * kSecond}, Unit{"d", 86'400 * kSecond}};
+constexpr UnitTable kAgoUnits{"a time ago", "2h", kAgoWords};
+constexpr Duration kAgoMost = std::chrono::hours{24 * 36'500};
+
 /// "2h" and the like.
 std::optional<Duration> parse_ago(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string unit(end, text.data() + text.size());
-  if (problem != std::errc{} || value <= 0 || value > 1'000'000'000) {
-    return std::nullopt;
-  }
-  if (unit == "s") return Duration{std::chrono::seconds{value}};
-  if (unit == "m") return Duration{std::chrono::minutes{value}};
-  if (unit == "h" && value <= 1'000'000) return Duration{std::chrono::hours{value}};
-  if (unit == "d" && value <= 36'500) return Duration{std::chrono::hours{24 * value}};
-  return std::nullopt;
+  const auto value = parse_quantity(text, kAgoUnits);
+  return value && *value > 0 && Duration{*value} <= kAgoMost ? std::optional(Duration{*value}) : std::nullopt;
 }
 
 }  // namespace

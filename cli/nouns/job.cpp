@@ -278,7 +278,9 @@ void add_running(CLI::App& job, CommandLine& line) {
   line.when(*change, change_job, options);
   CLI::App* resize = job.add_subcommand("resize", "More or fewer nodes for a running job; others run on untouched");
   add_number(*resize);
-  resize->add_option("--nodes", options.nodes, "How many nodes from now on")->required();
+  resize->add_option("--nodes", options.nodes, "How many nodes from now on")
+      ->required()
+      ->check(number_check<std::uint32_t>("number of nodes", 1));
   resize->add_flag("--wait", options.wait, "Return when its light is confirmed");
   resize->add_flag("--dry-run", line.globals.dry_run, "Say what would change");
   line.when(*resize, resize_job, options);
@@ -387,7 +389,8 @@ Result<OperatorReply> request_job(Connection& connection, const JobOptions& orde
 
 void add_job_options(CLI::App& verb, JobOptions& options) {
   verb.add_option("WORKLOAD", options.workload, workload_help())->required();
-  verb.add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
+  verb.add_option("--nodes", options.nodes, "How many nodes; a trace brings its own")
+      ->check(number_check<std::uint32_t>("number of nodes", 1));
   verb.add_option("--ranks", options.ranks, "Rank-to-node map: nodes in rank order (3,node-7,...) or a file, one a line");
   verb.add_option("--name", options.name, "What to call it");
   verb.add_flag("--adapt", options.adapt, "Its light follows its measured demand (lightloom-agent --inspector-dir)");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// loom lasers off|rearm|status: darkness by the controller first, for as long as anybody would wait in the dark; then by
-// everybody at once. Exit codes: 0 ordered by the controller, or every agent has proven its lasers dark; 4 some have not; 5
-// none has answered.
+// loom lasers off|rearm|status: darkness by the controller first, for as long as anybody would wait in the dark; whom it does
+// not hear is asked at once, and everybody is where no controller answers. Exit codes: 0 ordered by the controller, and who
+// was asked has proven its lasers dark; 4 some have not; 5 none has answered.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -63,12 +63,25 @@ Result<std::vector<AgentProcess>> agent_processes(const StateFolder& files) {
   return processes;
 }
 
-Result<std::vector<AgentAnswer>> ask_all(const Globals& globals, const OperatorAsk& what) {
+/// Only of these nodes.
+void keep_nodes(std::vector<AgentProcess>& processes, const std::vector<NodeId>& nodes) {
+  for (AgentProcess& process : processes) {
+    std::erase_if(process.nodes, [&](NodeId node) { return !std::ranges::binary_search(nodes, node); });
+  }
+  std::erase_if(processes, [](const AgentProcess& process) { return process.nodes.empty(); });
+}
+
+/// `only`: of these nodes, ascending; null: of all.
+Result<std::vector<AgentAnswer>> ask_all(const Globals& globals, const OperatorAsk& what,
+                                         const std::vector<NodeId>* only = nullptr) {
   const StateFolder files(globals.state_dir);
   const auto keys = load_keys(files.operator_key());
-  const auto processes = agent_processes(files);
+  auto processes = agent_processes(files);
   if (!keys || !processes) {
     return std::unexpected(!keys ? keys.error() : processes.error());
+  }
+  if (only != nullptr) {
+    keep_nodes(*processes, *only);
   }
   if (processes->empty()) {
     return fail(ErrorCode::not_found, files.keyring() + " knows no agent process", "loom keys list");
@@ -80,8 +93,8 @@ const Error* error_of(const AgentAnswer& answer) {
   return !answer.reply ? &answer.reply.error() : !answer.reply->outcome.ok() ? &*answer.reply->outcome.error : nullptr;
 }
 
-/// Prints who is dark and who is not.
-int report(const Globals& globals, const std::vector<AgentAnswer>& answers) {
+/// Prints who is dark and who is not. `revision`: by which the controller darkens all others; none: there is no controller.
+int report(const Globals& globals, const std::vector<AgentAnswer>& answers, std::optional<Revision> revision = {}) {
   nlohmann::ordered_json not_dark = nlohmann::ordered_json::array();
   std::size_t dark = 0;
   std::size_t answered = 0;
@@ -94,8 +107,11 @@ int report(const Globals& globals, const std::vector<AgentAnswer>& answers) {
     }
   }
   if (globals.json) {
-    const nlohmann::ordered_json object{
-        {"api_version", kApiVersion}, {"agents", answers.size()}, {"dark", dark}, {"not_dark", not_dark}};
+    nlohmann::ordered_json object{{"api_version", kApiVersion}};
+    if (revision) {
+      object["revision"] = revision->value;
+    }
+    object.update({{"agents", answers.size()}, {"dark", dark}, {"not_dark", not_dark}});
     print(object);
   } else {
     std::printf("%zu of %zu agents have read their lasers back dark, and keep them latched off\n", dark, answers.size());
@@ -108,11 +124,12 @@ int report(const Globals& globals, const std::vector<AgentAnswer>& answers) {
     }
   }
   if (dark == answers.size()) {
-    print_note("next, once a controller runs: loom lasers rearm");
+    print_note(revision ? "next, once the controller hears them: loom lasers rearm"
+                        : "next, once a controller runs: loom lasers rearm");
     return kDone;
   }
   print_note("see with your own eyes that they are dark, or cut their power");
-  return answered == 0 ? kNoConnection : kPartial;
+  return answered == 0 && !revision ? kNoConnection : kPartial;
 }
 
 int off_directly(const Globals& globals) {
@@ -136,6 +153,35 @@ int follow(const Globals& globals, const OperatorReply& reply, bool wait) {
   }
   auto connection = Connection::open(globals);
   return connection ? follow_revision(globals, *connection, reply.revision.value) : give_up(connection.error());
+}
+
+/// Nodes whose agents the controller does not hear, ascending: what it orders does not come to them.
+Result<std::vector<NodeId>> unheard_nodes(const Globals& globals) {
+  auto connection = Connection::open(globals);
+  auto reply =
+      connection ? connection->ask(Query{Noun::nodes, {}}) : Result<OperatorReply>(std::unexpected(connection.error()));
+  if (!reply) {
+    return std::unexpected(reply.error());
+  }
+  std::vector<NodeId> nodes;
+  for (const NodeReport& row : std::get<std::vector<NodeReport>>(reply->rows)) {
+    if (row.session != "live") {
+      nodes.push_back(row.node);
+    }
+  }
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
+/// Whom the controller does not hear is asked itself.
+int off_unheard(const Globals& globals, const std::vector<NodeId>& nodes, Revision revision) {
+  print_note(format_text("the controller does not hear {} agents: they are asked themselves", nodes.size()));
+  const auto answers = ask_all(globals, LasersRequest{false}, &nodes);
+  if (!answers) {
+    (void)give_up(answers.error(), "loom lasers off --direct");
+    return kPartial;
+  }
+  return report(globals, *answers, revision);
 }
 
 /// Nodes whose own latch stands although everything was rearmed: a contact is open, or opened again.
@@ -183,8 +229,17 @@ int lasers_off(const Globals& globals, const LasersOptions& options) {
   }
   const auto reply = order_by_controller(globals, false, kControllerPatience);
   if (reply) {
-    print_done(globals, {{"revision", reply->revision.value}});
     print_note("lasers off is ordered and latched; `loom lasers rearm` lifts it");
+    const auto unheard = unheard_nodes(globals);
+    if (!unheard) {
+      return give_up(unheard.error(), "loom lasers off --direct");
+    }
+    if (!unheard->empty()) {
+      const int reached = off_unheard(globals, *unheard, reply->revision);
+      const int followed = follow(globals, *reply, options.wait);
+      return reached == kDone ? followed : reached;
+    }
+    print_done(globals, {{"revision", reply->revision.value}});
     return follow(globals, *reply, options.wait);
   }
   if (!is_silence(reply.error())) {

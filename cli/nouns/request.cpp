@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "cli/command_line.hpp"
@@ -17,6 +18,8 @@ namespace loom::cli {
 namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds{50};
+/// A commit that returned is begun again, if it is, after return_backoff (1 s) and what the return itself takes.
+constexpr auto kAgainPatience = std::chrono::seconds{4};
 constexpr std::size_t kChangesShown = 40;  ///< of a table; JSON has all
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
@@ -85,6 +88,35 @@ int print_dry_run(const Globals& globals, const OperatorReply& reply) {
   return kDone;
 }
 
+namespace {
+
+/// What the controller did after `revision` came to nothing; nothing: it has not decided yet.
+std::optional<CommitReport> next_after(Connection& connection, std::uint64_t revision) {
+  const auto history = connection.ask(Query{Noun::history, {}});
+  std::optional<CommitReport> next;
+  for (const CommitReport& row : history ? std::get<std::vector<CommitReport>>(history->rows) : std::vector<CommitReport>{}) {
+    if (row.revision.value > revision && (!next || row.revision < next->revision)) {
+      next = row;
+    }
+  }
+  return next;
+}
+
+/// The revision by which the controller commits the same once more, where this one came to nothing through no fault of the
+/// order's (an agent was late): it does so after a pause. Nothing: it does not.
+std::optional<std::uint64_t> taken_up_again(Connection& connection, std::uint64_t revision) {
+  const auto patience = std::chrono::steady_clock::now() + kAgainPatience;
+  while (std::chrono::steady_clock::now() < patience) {
+    if (const auto next = next_after(connection, revision)) {
+      return next->reason.starts_with("again: ") ? std::optional(next->revision.value) : std::nullopt;
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 int follow_revision(const Globals& globals, Connection& connection, std::uint64_t revision) {
   const auto deadline = std::chrono::steady_clock::now() + globals.timeout;
   Progress progress;
@@ -97,6 +129,13 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
     const auto history = connection.ask(Query{Noun::history, revision});
     if (history) {
       for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
+        const auto again =
+            row.outcome == CommitOutcome::returned ? taken_up_again(connection, revision) : std::optional<std::uint64_t>{};
+        if (again) {
+          print_note(format_text("revision {} was returned: {}; the same again as revision {}", revision, row.reason, *again));
+          revision = *again;
+          break;
+        }
         if (row.outcome != CommitOutcome::committed) {
           return give_up(
               {ErrorCode::refused, format_text("revision {} was {}: {}", revision, to_string(row.outcome), row.reason)},

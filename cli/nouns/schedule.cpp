@@ -200,7 +200,7 @@ int apply_schedule(const Globals& globals, const ScheduleOptions& order) {
   }
   ask.mode = *mode;
   if (!order.confirm_within.empty()) {
-    const auto within = parse_duration(order.confirm_within);
+    const auto within = parse_duration(order.confirm_within, "--confirm-within");
     if (!within) {
       return give_up(within.error(), "loom schedule apply FILE --confirm-within 120s");
     }
@@ -377,7 +377,7 @@ void add_schedule(CLI::App& app, CommandLine& line) {
   add_changes(*schedule, line);
   CLI::App* wait = app.add_subcommand("wait", "Until a revision is confirmed (--timeout)");
   auto& revision = line.keep<std::uint64_t>();
-  wait->add_option("REVISION", revision, "Its number")->required();
+  wait->add_option("REVISION", revision, "Its number")->required()->check(number_check<std::uint64_t>("revision", 1));
   line.when(*wait, wait_for_revision, revision);
 }
 

@@ -305,19 +305,22 @@ bool wants_bars(const ArenaCommand& order) { return !order.plot.empty() || !orde
 
 /// Whatever pictures were asked for, before anything is played.
 Result<void> check_pictures(const ArenaCommand& order) {
+  std::vector<NamedFile> written;
   if (wants_bars(order)) {
     LOOM_TRY(check(bars_files(order)));
+    written = written_files(bars_files(order));
   }
-  if (order.gantt.empty()) {
-    return {};
+  if (!order.gantt.empty()) {
+    LOOM_TRY(check(lanes_files(order)));
+    const std::vector<NamedFile> its = written_files(lanes_files(order));
+    written.insert(written.end(), its.begin(), its.end());
   }
-  LOOM_TRY(check(lanes_files(order)));
-  const std::string csv = order.csv.empty() && !order.plot.empty() ? data_path(order.plot) : order.csv;
-  if (order.gantt == order.plot || data_path(order.gantt) == csv) {
-    return fail(ErrorCode::invalid_argument, format_text("--gantt {} and --plot would write one file, {}: name another one",
-                                                         order.gantt, order.gantt == order.plot ? order.plot : csv));
-  }
-  return {};
+  return check_apart({{"--workload", order.workload},
+                      {"--demand", order.demand},
+                      {"--model", order.model},
+                      {"--calibration", order.calibration},
+                      {"--prices", order.prices}},
+                     written);
 }
 
 Result<void> write_noted(const PictureFiles& files, const Picture& picture) {
@@ -404,7 +407,8 @@ void add_arena(CLI::App& app, CommandLine& line) {
                    "Model of the zoo (loom workload list), task graph (.fbuf), trace or demand");
   verb->add_option("--demand", options.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
-  verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own");
+  verb->add_option("--nodes", options.nodes, "How many nodes; a file brings its own")
+      ->check(number_check<std::uint32_t>("number of nodes", 1));
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
   verb->add_option("--fabrics,--fabric", options.fabrics, "Only these: " + arena_fabrics())->delimiter(',');
   verb->add_option(
@@ -417,7 +421,7 @@ void add_arena(CLI::App& app, CommandLine& line) {
                    "Write an SVG or PDF: what one node does over an iteration, a lane a fabric, and its CSV beside it");
   verb->add_flag("--no-caption", options.no_caption, "No assumptions below pictures: FILE.caption.txt has them");
   verb->add_option("--seeds", options.seeds, "Play fabrics that leave something to chance under so many seeds: mean and 95 %")
-      ->check(CLI::Range(1, 1000))
+      ->check(number_check("number of seeds", 1, 1'000))
       ->capture_default_str();
   verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");
   add_cluster_option(*verb, options);

@@ -296,6 +296,10 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   if (const auto place = check(PictureFiles{.option = "--csv", .picture = "", .data = order.csv}); !place) {
     return give_up(place.error(), "loom arena --help");
   }
+  if (const auto apart = check_apart({{"--cluster", order.cluster}, {"--prices", order.prices}}, {{"--csv", order.csv}});
+      !apart) {
+    return give_up(apart.error(), "loom arena --help");
+  }
   Studies studies(spec, *costs);
   {
     const Interrupt interrupt([&](bool) {
@@ -320,8 +324,7 @@ int study_cluster_file(const Globals& globals, const ArenaCommand& order) {
   print_all(globals, studies, order.seeds, false);
   if (!order.csv.empty()) {
     if (const auto written = write_text(order.csv, csv_of(studies), "--csv"); !written) {
-      complain(written.error().code, written.error().message, "give --csv a path that can be written");
-      return kFailed;
+      return give_up(written.error());
     }
     print_note("listed in " + order.csv);
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // loom predict: one training iteration on one fabric.
 #include <cstdio>
-#include <fstream>
 
 #include "cli/command_line.hpp"
 #include "cli/offline/arena.hpp"
 #include "cli/offline/offline.hpp"
 #include "cli/offline/play_inputs.hpp"
+#include "cli/output_file.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "controller/arena/arena.hpp"
@@ -64,7 +64,20 @@ Result<Predicted> make_prediction(const PredictOptions& order, const Calibration
   return predicted;
 }
 
+/// Before anything is played.
+Result<void> check_files(const Globals& globals, const PredictOptions& order) {
+  LOOM_TRY(check_printed(order.trace_path, "--trace", globals.json));
+  return check_apart({{"--workload", order.workload},
+                      {"--demand", order.demand},
+                      {"--model", order.model},
+                      {"--calibration", order.calibration}},
+                     {{"--trace", order.trace_path}});
+}
+
 int predict(const Globals& globals, const PredictOptions& order) {
+  if (const auto lawful = check_files(globals, order); !lawful) {
+    return give_up(lawful.error(), "loom predict --help");
+  }
   std::optional<Calibration> calibration;
   if (!order.calibration.empty()) {
     auto loaded = load_calibration(order.calibration);
@@ -82,15 +95,13 @@ int predict(const Globals& globals, const PredictOptions& order) {
   if (globals.json) {
     print(predict_json(predicted->prediction));
   } else {
-    std::fputs(prediction_table(predicted->prediction).c_str(), stdout);
+    std::fputs(prediction_table(predicted->prediction).c_str(), order.trace_path == kStandardOutput ? stderr : stdout);
   }
-  if (!order.trace_path.empty()) {
-    std::ofstream file(order.trace_path, std::ios::binary);
-    file << predicted->trace;
-    file.flush();
-    if (!file) {
-      complain(ErrorCode::storage, "cannot write " + order.trace_path, "give --trace a path that can be written");
-      return kFailed;
+  if (order.trace_path == kStandardOutput) {
+    std::fputs(predicted->trace.c_str(), stdout);
+  } else if (!order.trace_path.empty()) {
+    if (const auto written = write_text(order.trace_path, predicted->trace, "--trace"); !written) {
+      return give_up(written.error());
     }
     print_note(format_text("traced to {}; open it at ui.perfetto.dev", order.trace_path));
   }
@@ -107,12 +118,13 @@ void add_predict(CLI::App& app, CommandLine& line) {
   verb->add_option("--demand", options.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
   verb->add_option("--fabric", options.fabric, "One of " + arena_fabrics())->required();
   verb->add_option("--model", options.model, "Your own layers (.yaml, .json with kind: model), instead of a workload");
-  verb->add_option("--nodes", options.nodes, "How many nodes; a trace brings its own");
+  verb->add_option("--nodes", options.nodes, "How many nodes; a trace brings its own")
+      ->check(number_check<std::uint32_t>("number of nodes", 1));
   verb->add_option("--bandwidth", options.bandwidth, "A node's total per direction, e.g. 100G")->capture_default_str();
   verb->add_option("--set", options.settings,
                    "key=value or fabric.key=value, repeatable; loom workload show NAME and loom fabric show NAME list them");
   verb->add_option("--calibration", options.calibration, "File of fitted settings, e.g. configs/calibration/oddl_paper.yaml");
-  verb->add_option("--trace", options.trace_path, "Write a Perfetto trace of the iteration");
+  verb->add_option("--trace", options.trace_path, "Write a Perfetto trace of the iteration into this file; -: to stdout");
   verb->add_flag("--exact", options.is_exact, "Play every round of every collective, however long it takes");
   line.when(*verb, predict, options);
 }

@@ -19,7 +19,6 @@
 #include "controller/schedule/job_alone.hpp"
 #include "core/text/format_text.hpp"
 #include "drivers/check_plan.hpp"
-#include "runtime/planner.hpp"
 
 namespace loom::cli {
 namespace {
@@ -183,7 +182,7 @@ Result<void> write_picture(const PictureFiles& files, std::optional<Picture> pic
 
 }  // namespace
 
-Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs) {
+Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs, const std::atomic<bool>* stop) {
   LOOM_TRY(check_rings(order, inputs));
   std::size_t nodes = 0;
   for (const PlannedJob& job : inputs.jobs) {
@@ -210,16 +209,7 @@ Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs
   request.next_circuit = base ? base->next_circuit : CircuitId{1};
   request.algorithm = inputs.algorithm;
   request.budget.wants_account = order.explain || !order.plot.empty();
-  std::atomic<bool> stop{false};
-  std::optional<PlanDeadline> deadline;
-  if (!order.deadline.empty()) {
-    const auto limit = parse_duration(order.deadline);
-    if (!limit) {
-      return std::unexpected(limit.error());
-    }
-    request.budget.stop.requested = &stop;
-    deadline.emplace(*limit, stop);
-  }
+  request.budget.stop.requested = stop;
   const auto begin = Clock::now();
   auto made = make_plan(all_architectures(), request);
   const double elapsed = milliseconds_since(begin);

@@ -3,6 +3,7 @@
 // it. Jobs come from workloads as they are named, or from a search, which also says what is lit.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,8 @@ struct Planned {
 };
 
 /// On inputs.fabric. Errors: unsupported (--occupancy on a fabric without rings), those of read_base and make_plan, saying
-/// which algorithm a fabric of another kind has; timed_out (the deadline).
-Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs);
+/// which algorithm a fabric of another kind has; timed_out (`stop` was set).
+Result<Planned> plan_in_light(const PlanCommand& order, const PlanInputs& inputs, const std::atomic<bool>* stop = nullptr);
 
 /// Whatever the command line asked for: circuits, tables, a drawing. Errors: storage (a file cannot be written).
 Result<void> write_files(const PlanCommand& order, const PlanInputs& inputs, const Planned& planned);

@@ -3,10 +3,11 @@
 #include "cli/plan/lit_search.hpp"
 
 #include <cstdint>
-#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/output_file.hpp"
 #include "controller/architectures/topoopt/schedule.hpp"
 #include "controller/workload/import/topoopt_graph.hpp"
 #include "core/text/format_text.hpp"
@@ -70,10 +71,7 @@ Result<void> write_task_graph(const std::string& path, const TaskGraph& graph, c
   if (!bytes) {
     return std::unexpected(bytes.error());
   }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
-  file.flush();
-  return file ? Result<void>{} : fail(ErrorCode::storage, "cannot write " + path, "give --graph a path that can be written");
+  return write_text(path, std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()), "--graph");
 }
 
 Result<void> write_graph(const std::string& path, const Search& search, const SearchProblem& problem,

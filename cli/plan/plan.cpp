@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <utility>
 
 #include "cli/command_line.hpp"
+#include "cli/deadline_watch.hpp"
 #include "cli/plan/accuracy_search.hpp"
 #include "cli/plan/inputs.hpp"
 #include "cli/plan/lit_plan.hpp"
@@ -137,29 +137,48 @@ PictureFiles plot_files(const PlanCommand& order) { return {"--plot", order.plot
 
 PictureFiles occupancy_files(const PlanCommand& order) { return {"--occupancy", order.occupancy, "", !order.no_caption}; }
 
-Result<void> check_pictures(const PlanCommand& order) {
-  std::map<std::string, std::string> named{
-      {order.output, "-o"},       {order.links, "--links"},      {order.forwarding, "--forwarding"},
-      {order.wiring, "--wiring"}, {order.search.save, "--save"}, {order.search.graph, "--graph"}};
+Result<void> check_files(const PlanCommand& order) {
+  const SearchCommand& search = order.search;
+  std::vector<NamedFile> written{{"-o", order.output},       {"--links", order.links}, {"--forwarding", order.forwarding},
+                                 {"--wiring", order.wiring}, {"--save", search.save},  {"--graph", search.graph}};
   for (const PictureFiles& files : {plot_files(order), occupancy_files(order)}) {
-    if (files.picture.empty()) {
-      continue;
-    }
-    LOOM_TRY(check(files));
-    for (const std::string& path : {files.picture, data_path(files.picture)}) {
-      const auto [other, is_new] = named.try_emplace(path, files.option);
-      if (!is_new) {
-        return fail(ErrorCode::invalid_argument, format_text("{} {} writes {}, and so does {}: name another file", files.option,
-                                                             files.picture, path, other->second));
-      }
+    if (!files.picture.empty()) {
+      LOOM_TRY(check(files));
+      const std::vector<NamedFile> its = written_files(files);
+      written.insert(written.end(), its.begin(), its.end());
     }
   }
-  return {};
+  std::vector<NamedFile> read{{"--demand", order.demand}, {"--scenario", order.scenario},  {"--fabric", order.fabric},
+                              {"--model", search.model},  {"--measures", search.measures}, {"--accuracy", search.accuracy}};
+  for (const std::string& workload : order.workloads) {
+    read.push_back({"WORKLOAD", workload});
+  }
+  if (!is_one_file(order.base, order.output)) {  // a change takes the place of what it changes
+    read.push_back({"--base", order.base});
+  }
+  if (!is_one_file(search.resume, search.save)) {  // a search goes on in its own file
+    read.push_back({"--resume", search.resume});
+  }
+  return check_apart(read, written);
+}
+
+/// From now until the plan is there; files are written after it.
+Result<std::optional<Duration>> deadline_of(const PlanCommand& order) {
+  if (order.deadline.empty()) {
+    return std::optional<Duration>{};
+  }
+  const auto limit = parse_duration(order.deadline, "--deadline");
+  return limit ? Result<std::optional<Duration>>(*limit) : std::unexpected(limit.error());
 }
 
 Result<PlanAnswer> answer_to(const PlanCommand& order) {
   LOOM_TRY(check_no_search(order));
-  LOOM_TRY(check_pictures(order));
+  LOOM_TRY(check_files(order));
+  const auto limit = deadline_of(order);
+  if (!limit) {
+    return std::unexpected(limit.error());
+  }
+  DeadlineWatch watch(*limit, "--deadline " + order.deadline);
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -171,9 +190,14 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
             "--bandwidth {} is for TopoOpt without a fabric; fabric {} says its rates itself; nearest: --set fabric.rate=...",
             order.bandwidth, inputs->fabric->name));
   }
-  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_in_light(order, *inputs);
+  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_in_light(order, *inputs, &watch.stop());
+  const bool was_in_time = watch.conclude();
   if (!planned) {
-    return std::unexpected(std::move(planned).error());
+    Error error = std::move(planned).error();
+    if (!was_in_time && error.code == ErrorCode::timed_out) {
+      error.message = format_text("{}: {}", watch.sentence(), error.message);
+    }
+    return std::unexpected(std::move(error));
   }
   auto& assumptions = planned->answer.assumptions;
   for (const PlannedJob& job : inputs->jobs) {
@@ -189,7 +213,7 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
 
 int plan(const Globals& globals, const PlanCommand& order) {
   if (order.search.wanted || !order.search.resume.empty()) {
-    if (const auto lawful = check_pictures(order); !lawful) {
+    if (const auto lawful = check_files(order); !lawful) {
       return give_up(lawful.error(), "loom plan --help");
     }
     return search_of(order) == StrategySearch::time_to_accuracy ? plan_by_accuracy(globals, order)
@@ -213,7 +237,9 @@ void add_plan(CLI::App& app, CommandLine& line) {
   verb->add_option("WORKLOAD,--workload", order.workloads,
                    "Models of the zoo (loom workload list), task graphs (.fbuf), traces or demands (.csv, .npy)");
   verb->add_option("--demand", order.demand, "Bytes from node to node (.csv, .tsv, .txt, .npy), instead of a workload");
-  verb->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")->delimiter(',');
+  verb->add_option("--nodes", order.nodes, "How many nodes: one count for all, or one a workload, e.g. 8,4")
+      ->delimiter(',')
+      ->check(number_check<std::uint32_t>("number of nodes", 1));
   verb->add_option("--scenario", order.scenario, "A scenario's fabric and all of its jobs at once, instead");
   verb->add_option("--algorithm", order.algorithm, "sip-ring, sip-ocs, oddl, topoopt; the fabric's own if not named");
   verb->add_option("--fabric", order.fabric, "Fabric file, or a template: sip-ring, sip-ocs, oddl, topoopt");
@@ -245,10 +271,12 @@ void add_plan(CLI::App& app, CommandLine& line) {
       "File of measured times: FlexFlow's (.json; for a model that says measured_as, or instead of the one in --data), "
       "or SiP-ML's profile, NAME_bs1.pb and so on, which is the model");
   verb->add_option("--data", search.data, "Folder with measures/")->default_val("../shared/data")->envname("LIGHTLOOM_DATA");
-  verb->add_option("--steps", search.steps, "Proposals a chain")->check(CLI::PositiveNumber);
-  verb->add_option("--chains", search.chains, "Chains, each with a seed of its own")->check(CLI::PositiveNumber);
-  verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result");
-  verb->add_option("--seed", search.seed, "Of the first chain");
+  verb->add_option("--steps", search.steps, "Proposals a chain")->check(number_check<std::uint64_t>("number of proposals", 1));
+  verb->add_option("--chains", search.chains, "Chains, each with a seed of its own")
+      ->check(number_check<std::uint32_t>("number of chains", 1));
+  verb->add_option("--threads", search.threads, "Instead of the machine's number; changes no result")
+      ->check(number_check<std::uint32_t>("number of threads", 0));
+  verb->add_option("--seed", search.seed, "Of the first chain")->check(number_check<std::uint64_t>("seed", 0));
   verb->add_option("--save", search.save, "Keep the search in this file");
   verb->add_option("--accuracy", search.accuracy,
                    "SiP-ML: rows of global batch and iterations to accuracy (.csv); without, one iteration counts");

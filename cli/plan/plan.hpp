@@ -64,8 +64,8 @@ struct PlanCommand {
 PictureFiles plot_files(const PlanCommand& order);
 PictureFiles occupancy_files(const PlanCommand& order);
 
-/// Before anything is planned. Errors: those of check(PictureFiles); invalid_argument (two outputs into one file).
-Result<void> check_pictures(const PlanCommand& order);
+/// Before anything is planned. Errors: those of check(PictureFiles) and check_apart().
+Result<void> check_files(const PlanCommand& order);
 
 /// Without a search: plans, and writes the files that were asked for. Errors: those of read_plan_inputs, read_base, make_plan
 /// and find_topology; storage (a file cannot be written); timed_out (the deadline).

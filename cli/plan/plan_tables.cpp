@@ -2,9 +2,9 @@
 // Rows, and how they are written.
 #include "cli/plan/plan_tables.hpp"
 
-#include <fstream>
 #include <utility>
 
+#include "cli/output_file.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom::cli {
@@ -157,10 +157,7 @@ PlanTable wiring_table(const Fabric& fabric, const Plan& plan) {
 }
 
 Result<void> write_table(const std::string& path, const PlanTable& table) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text_of(table, path.ends_with(".json"));
-  file.flush();
-  return file ? Result<void>{} : fail(ErrorCode::storage, path + ": cannot be written", "give a path that can be written");
+  return write_text(path, text_of(table, path.ends_with(".json")), "");
 }
 
 }  // namespace loom::cli

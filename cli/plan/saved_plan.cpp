@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/nouns/schedule_file.hpp"
+#include "cli/output_file.hpp"
 #include "cli/render/answer.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/text/format_text.hpp"
@@ -110,10 +111,7 @@ Result<void> write_plan(const std::filesystem::path& path, const Fabric& fabric,
       }
     }
   }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << root.dump(1) << '\n';
-  file.flush();
-  return file ? Result<void>{} : refuse(path, ErrorCode::storage, "cannot be written; give -o a path that can");
+  return write_text(path.string(), root.dump(1) + "\n", "-o");
 }
 
 Result<BasePlan> read_base(const std::filesystem::path& path, std::shared_ptr<const Fabric> fabric,

@@ -266,7 +266,7 @@ Result<SearchRun> run_of(const PlanCommand& order, Teller& teller) {
   run.tell = [&teller](const Search& search, double seconds) { teller.tell(search, seconds); };
   auto deadline = Clock::time_point::max();
   if (!order.deadline.empty()) {
-    const auto limit = parse_duration(order.deadline);
+    const auto limit = parse_duration(order.deadline, "--deadline");
     if (!limit) {
       return std::unexpected(limit.error());
     }

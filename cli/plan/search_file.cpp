@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "cli/output_file.hpp"
 #include "controller/architectures/topoopt/finder/topology_parts.hpp"
 #include "core/digest.hpp"
 #include "core/limits.hpp"
@@ -312,19 +313,7 @@ Result<Search> read_search(const std::string& text, const std::string& source) {
 }
 
 Result<void> save_search(const std::filesystem::path& path, const Search& search) {
-  std::filesystem::path beside = path;
-  beside += ".loom-draft";  // a name that no file of the user's has
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << text_of(search);
-    file.flush();
-    if (!file) {
-      return refuse(ErrorCode::storage, path.string(), "cannot be written; give --save a path that can");
-    }
-  }
-  std::error_code problem;
-  std::filesystem::rename(beside, path, problem);
-  return problem ? refuse(ErrorCode::storage, path.string(), problem.message()) : Result<void>{};
+  return write_text(path.string(), text_of(search), "--save");
 }
 
 Result<Search> load_search(const std::filesystem::path& path) {

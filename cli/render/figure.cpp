@@ -6,7 +6,6 @@
 #include <librsvg/rsvg.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string_view>
 
@@ -122,12 +121,17 @@ Result<std::string> write(const PictureFiles& files, const Picture& picture) {
   return note;
 }
 
-Result<void> write_text(const std::string& path, const std::string& text, const std::string& option) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.flush();
-  return file ? Result<void>{}
-              : fail(ErrorCode::storage, format_text("{}: cannot write {}", option, path), "give a path that can be written");
+std::vector<NamedFile> written_files(const PictureFiles& files) {
+  if (files.picture.empty()) {
+    return {{"--csv", files.data}};
+  }
+  std::vector<NamedFile> written{
+      {files.option, files.picture},
+      files.data.empty() ? NamedFile{files.option + "'s CSV", data_path(files.picture)} : NamedFile{"--csv", files.data}};
+  if (!files.has_caption) {
+    written.push_back({files.option + "'s caption", caption_path(files.picture)});
+  }
+  return written;
 }
 
 std::string data_path(const std::string& figure) { return std::filesystem::path(figure).replace_extension(".csv").string(); }

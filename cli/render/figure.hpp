@@ -4,7 +4,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "cli/output_file.hpp"
 #include "cli/render/svg.hpp"
 #include "core/result.hpp"
 
@@ -34,8 +36,8 @@ Result<std::string> write(const PictureFiles& files, const Picture& picture);
 /// Errors: internal (`svg` is none).
 Result<std::string> pdf_of(const std::string& svg);
 
-/// Errors: storage, naming `option` and the file.
-Result<void> write_text(const std::string& path, const std::string& text, const std::string& option);
+/// All that write() would write, for check_apart().
+std::vector<NamedFile> written_files(const PictureFiles& files);
 
 /// "a.svg" or "a.pdf" makes "a.csv".
 std::string data_path(const std::string& figure);

@@ -39,7 +39,7 @@ constexpr ProcedureRow<CmisState> kTable[] = {
 
 }  // namespace
 
-CmisDriver::CmisDriver(CmisProfile profile) : ReadBackDriver(std::move(profile), kTable) {
+CmisDriver::CmisDriver(CmisProfile profile) : ModuleDriver(std::move(profile), kTable) {
   target_.reserve(1);  // fire() copies without allocating
   operation_.observation().proof = Proof::device;
 }
@@ -76,18 +76,10 @@ std::vector<CmisSetting> CmisDriver::held_by(const Setpoint& setpoint) const {
   return {{laser.slot, laser.power, laser.emit}};
 }
 
-void CmisDriver::prepare() {
-  LOOM_ASSERT(!staged_.empty());
-  if (operation_.observation().fault.empty() && (target_.empty() || !target_.front().emit)) {
-    operation_.ask_prepare();
-  }
-}
-
 /// An audit meets the module anew: it may have been pulled and another one plugged in.
 void CmisDriver::begin() {
   if (operation_.is_preparation()) {
-    target_.assign(staged_.begin(), staged_.end());
-    target_.front().emit = false;
+    aim_ahead();
   }
   writes_.fill(0);
   failures_ = 0;

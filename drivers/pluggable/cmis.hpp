@@ -14,6 +14,7 @@
 #include "core/fabric/fabric.hpp"
 #include "drivers/pluggable/cmis_pages.hpp"
 #include "drivers/pluggable/module_blocks.hpp"
+#include "drivers/pluggable/module_driver.hpp"
 #include "drivers/pluggable/module_profile.hpp"
 #include "drivers/registry.hpp"
 
@@ -65,7 +66,7 @@ enum class CmisBlock : std::uint8_t {
 };
 inline constexpr std::size_t kCmisBlocks = static_cast<std::size_t>(CmisBlock::samples) + 1;
 
-class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetting> {
+class CmisDriver final : public ModuleDriver<CmisProfile, CmisState, CmisSetting> {
  public:
   explicit CmisDriver(CmisProfile profile);
 
@@ -74,16 +75,12 @@ class CmisDriver final : public ReadBackDriver<CmisProfile, CmisState, CmisSetti
   Result<void> check(const Setpoint& setpoint) const override;
   /// By the module's own worst cases where they are known.
   Duration lead(const Setpoint& setpoint) const override;
-  bool can_prepare() const override { return true; }
-  /// Its light stays off: a module that emits, that was told to, or with which something is wrong is left alone.
-  void prepare() override;
 
  private:
   /// What is waited for; patience counts from the first time that it is.
   enum class Phase : std::uint8_t { none, power_up, deinit, apply, init, turn_off, lock, turn_on, light };
 
   std::vector<CmisSetting> held_by(const Setpoint& setpoint) const override;
-  bool prepares_in_silence() const override { return true; }
   void begin() override;
   CmisState resolve(CmisState state, Instant now) override;
   void conclude() override;

@@ -48,7 +48,7 @@ constexpr std::string_view kNames[] = {"",
 
 }  // namespace
 
-Sff8690Driver::Sff8690Driver(SffProfile profile) : ReadBackDriver(std::move(profile), kTable) {
+Sff8690Driver::Sff8690Driver(SffProfile profile) : ModuleDriver(std::move(profile), kTable) {
   target_.reserve(1);  // fire() copies without allocating
   operation_.observation().proof = Proof::device;
 }
@@ -81,17 +81,9 @@ std::vector<SffSetting> Sff8690Driver::held_by(const Setpoint& setpoint) const {
   return {{laser.slot, laser.emit}};
 }
 
-void Sff8690Driver::prepare() {
-  LOOM_ASSERT(!staged_.empty());
-  if (operation_.observation().fault.empty() && (target_.empty() || !target_.front().emit)) {
-    operation_.ask_prepare();
-  }
-}
-
 void Sff8690Driver::begin() {
   if (operation_.is_preparation()) {
-    target_.assign(staged_.begin(), staged_.end());
-    target_.front().emit = false;
+    aim_ahead();
   }
   writes_.fill(0);
   failures_ = 0;

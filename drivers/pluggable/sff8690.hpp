@@ -12,6 +12,7 @@
 
 #include "core/fabric/fabric.hpp"
 #include "drivers/pluggable/module_blocks.hpp"
+#include "drivers/pluggable/module_driver.hpp"
 #include "drivers/pluggable/module_profile.hpp"
 #include "drivers/pluggable/sff_pages.hpp"
 #include "drivers/registry.hpp"
@@ -30,7 +31,7 @@ struct SffSetting {
 enum class SffState : std::uint8_t { rest, decide, read, cut, calm, tune, enable };
 enum class SffBlock : std::uint8_t { identity, limits, monitor, tuning, flags };
 
-class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetting> {
+class Sff8690Driver final : public ModuleDriver<SffProfile, SffState, SffSetting> {
  public:
   explicit Sff8690Driver(SffProfile profile);
 
@@ -38,15 +39,11 @@ class Sff8690Driver final : public ReadBackDriver<SffProfile, SffState, SffSetti
   /// module.
   Result<void> check(const Setpoint& setpoint) const override;
   Duration lead(const Setpoint& setpoint) const override;
-  bool can_prepare() const override { return true; }
-  /// Its light stays off: a module that emits, that was told to, or with which something is wrong is left alone.
-  void prepare() override;
 
  private:
   enum class Phase : std::uint8_t { none, dark, tuned, light };
 
   std::vector<SffSetting> held_by(const Setpoint& setpoint) const override;
-  bool prepares_in_silence() const override { return true; }
   void begin() override;
   SffState resolve(SffState state, Instant now) override { return state == SffState::decide ? decide(now) : state; }
   void conclude() override;

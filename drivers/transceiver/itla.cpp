@@ -96,7 +96,11 @@ void ItlaDriver::begin(Instant now) {
     target_ = staged_;
     target_.setpoint.emit = false;
   } else {
-    begin_audit();
+    purpose_ = Purpose::audit;
+    known_.forget(Register::enable);
+    known_.forget_readings();
+    audit_cursor_ = audit_cursor_ % index_of(Register::channel) + 1;  // one setting an audit, in turn
+    known_.forget(kTable[audit_cursor_].reg);
   }
   if (!fire_failed_ && purpose_ != Purpose::preparation) {
     tell(observation_, {});
@@ -106,14 +110,6 @@ void ItlaDriver::begin(Instant now) {
   prepares_ = false;
   state_ = State::rest;
   enter(State::decide, now);
-}
-
-void ItlaDriver::begin_audit() {
-  purpose_ = Purpose::audit;
-  known_.forget(Register::enable);
-  known_.forget_readings();
-  audit_cursor_ = audit_cursor_ % index_of(Register::channel) + 1;  // one setting an audit, in turn
-  known_.forget(kTable[audit_cursor_].reg);
 }
 
 /// An audit reads one group of facts; a fire reads only who the module is, and only where somebody in particular is expected.
@@ -132,10 +128,11 @@ State ItlaDriver::decide() {
            : next_trim()             ? State::trim
                                      : State::proven;
   }
-  if (purpose_ == Purpose::preparation) {
-    return decide_preparation();
-  }
   const bool enabled = known_.is_enabled();
+  const bool prepares = purpose_ == Purpose::preparation;
+  if (prepares && (enabled || !known_.knows(Register::enable))) {
+    return enabled ? State::proven : State::survey;  // one that emits is left alone
+  }
   if (!verdict_.empty()) {
     return enabled ? State::cut : dark_proven_ ? State::proven : State::prove_dark;
   }
@@ -151,7 +148,11 @@ State ItlaDriver::decide() {
   if (wants_fact()) {
     return State::introduce;
   }
-  if (const auto lawful = check(target_.setpoint); !lawful) {  // by what the module says of itself, heard since it was asked
+  const auto lawful = check(prepares ? staged_.setpoint : target_.setpoint);
+  if (!lawful && prepares) {
+    return State::proven;  // the fire says so
+  }
+  if (!lawful) {  // by what the module says of itself, heard since it was asked
     verdict_ = {Trouble::misfit, lawful.error().message.substr(profile_.name.size() + 2)};
     return decide();
   }
@@ -161,35 +162,8 @@ State ItlaDriver::decide() {
   if (!target_.setpoint.emit && !dark_proven_) {
     return State::prove_dark;
   }
-  const bool stands = lock_proven_ && (!target_.setpoint.emit || says_locked());
+  const bool stands = lock_proven_ && (!target_.setpoint.emit || known_.says_locked());
   return !stands ? State::settle : target_.setpoint.emit ? State::relight_or_rest : State::proven;
-}
-
-/// The next place of a module that is found dark; of one that emits nothing is wanted. What cannot be lawful is for the fire
-/// to say.
-State ItlaDriver::decide_preparation() const {
-  if (!known_.knows(Register::enable)) {
-    return State::survey;
-  }
-  if (known_.is_enabled()) {
-    return State::proven;
-  }
-  if (!met_) {
-    return State::meet;
-  }
-  if (known_.next_unknown(false)) {
-    return State::survey;
-  }
-  if (wants_fact()) {
-    return State::introduce;
-  }
-  if (!check(staged_.setpoint)) {
-    return State::proven;
-  }
-  if (!dark_proven_) {
-    return State::prove_dark;
-  }
-  return known_.next_differing(target_.wanted, profile_.trims) ? State::write : lock_proven_ ? State::proven : State::settle;
 }
 
 /// Follows states without an order of their own to one that has, or to rest.

@@ -58,10 +58,9 @@ class ItlaDriver final : public Driver {
   Duration lead(const Setpoint& setpoint) const override;
   void stage(const Setpoint& setpoint) override;
   bool can_prepare() const override { return true; }
-  /// Its light stays off: a module that emits, that was told to, or whose last fire failed is left alone.
+  /// Its light stays off: a module that emits, that was told to, or whose last fire failed is left alone. Dark is dark,
+  /// wherever it is tuned: there is nothing to withdraw.
   void prepare() override;
-  /// Dark is dark, wherever it is tuned.
-  void withdraw() override { prepares_ = false; }
   void fire() override;
   void poll() override;
   Step step(Instant now, const BusReply* reply) override;
@@ -81,9 +80,7 @@ class ItlaDriver final : public Driver {
 
   Target target_of(const TransmitterSetpoint& setpoint) const;
   void begin(Instant now);
-  void begin_audit();
   itla::State decide();
-  itla::State decide_preparation() const;
   bool wants_fact() const;
   itla::State resolve(itla::State state, Instant now);
   void enter(itla::State state, Instant now);
@@ -104,11 +101,7 @@ class ItlaDriver final : public Driver {
   void struggle(Trouble trouble, std::string_view words);
   void give_up(Trouble trouble, std::string_view words);
   std::string expectation(const itla::Row& row, const itla::Response& response, const std::string& waited) const;
-  void end_preparation();
-  bool says_locked() const;
-  bool agrees_with_target() const;
   std::optional<std::int16_t> next_trim() const;
-  std::string astray() const;
 
   ItlaProfile profile_;
   Target staged_;

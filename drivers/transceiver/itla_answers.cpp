@@ -122,7 +122,7 @@ void ItlaDriver::receive_failure(Instant now, const BusReply& reply) {
                                                                   : Loss::silence);
   }
   if (purpose_ == Purpose::preparation) {
-    end_preparation();
+    give_up(Trouble::none, {});
     return;
   }
   const bool fails_check = reply.status == BusStatus::ok && reply.bytes.size() == 4 && (!answer || answer->communication_error);
@@ -271,7 +271,7 @@ void ItlaDriver::go_otherwise(Instant now, const Row& row, const Response& respo
     return;
   }
   if (purpose_ == Purpose::preparation) {
-    end_preparation();
+    give_up(Trouble::none, {});
     return;
   }
   const bool lit = known_.is_enabled();
@@ -354,17 +354,12 @@ void ItlaDriver::struggle(Trouble trouble, std::string_view words) {
   }
 }
 
-/// Whatever went wrong, and whatever was written before it: the fire meets the module anew, and reads all before it writes.
-void ItlaDriver::end_preparation() {
-  purpose_ = Purpose::none;
-  state_ = State::rest;
-  met_ = false;
-  forget();
-}
-
 void ItlaDriver::give_up(Trouble trouble, std::string_view words) {
-  if (purpose_ == Purpose::preparation) {
-    return end_preparation();
+  if (purpose_ == Purpose::preparation) {  // nobody's news: the fire meets the module anew, and reads all before it writes
+    purpose_ = Purpose::none;
+    state_ = State::rest;
+    forget();
+    return;
   }
   const Complaint verdict = std::exchange(verdict_, {});
   tell(observation_,

@@ -18,6 +18,40 @@ FrequencyOffset trim_limit(const ItlaProfile& profile, const Facts& facts) {
   return facts.trim_max.value_or(profile.frequency_tolerance);
 }
 
+/// Do its registers read as a laser that is set so?
+bool agrees(const ItlaProfile& profile, const RegisterCopy& known, const TransmitterSetpoint& target,
+            const RegisterCopy::Words& wanted) {
+  const auto frequency = known.frequency();
+  const bool on_target = frequency && magnitude(*frequency - centre_of(target.slot)) <= profile.frequency_tolerance;
+  const int power_error = std::abs(to_signed(known.value(Register::oop)) - target.power.centi);
+  const bool lit = known.is_enabled();
+  if (lit && (known.value(Register::status_fatal) & kStatusFrequency) != 0) {
+    return false;
+  }
+  const bool holds_frequency = on_target || (!lit && profile.tunes != Tunes::dark);  // it has none in the dark
+  return holds_frequency && !known.next_differing(wanted, profile.trims) && lit == target.emit &&
+         (lit ? power_error <= profile.power_tolerance.centi : to_signed(known.value(Register::oop)) <= kDark.centi);
+}
+
+/// "emits at 193.12000 THz, 20.000 GHz off 193.10000 THz, and says FFREQ"; empty: it does not, or shall not.
+std::string astray(const ItlaProfile& profile, const RegisterCopy& known, Frequency wanted, FrequencyOffset limit) {
+  const auto frequency = known.frequency();
+  if (!known.is_lit() || !frequency) {
+    return {};
+  }
+  const bool unlocked = (known.value(Register::status_fatal) & kStatusFrequency) != 0;
+  const FrequencyOffset off = magnitude(*frequency - wanted);
+  const std::string distance = format_text("{}.{:03d} GHz off {}", off.mhz / 1'000, off.mhz % 1'000, to_string(wanted));
+  if (unlocked || off > profile.frequency_tolerance) {
+    return format_text("emits at {}, {}{}", to_string(*frequency), distance, unlocked ? ", and says FFREQ" : "");
+  }
+  if (profile.trims && off > profile.trim.threshold) {
+    return format_text("{}, and its fine tuning (FTF) ended at {} MHz, limit {} MHz", distance,
+                       to_signed(known.value(Register::ftf)), limit.mhz);
+  }
+  return {};
+}
+
 }  // namespace
 
 /// Keeps what an answer tells, whatever the procedure makes of it.
@@ -92,55 +126,17 @@ void ItlaDriver::absorb_fact(const Response& response) {
   }
 }
 
-/// By what was read last, and was read since this procedure began.
-bool ItlaDriver::says_locked() const {
-  return met_ && known_.knows(Register::status_fatal) &&
-         (known_.value(Register::status_fatal) & (kStatusFrequency | kStatusFatal)) == 0;
-}
-
-bool ItlaDriver::agrees_with_target() const {
-  const auto frequency = known_.frequency();
-  const bool on_target = frequency && magnitude(*frequency - centre_of(target_.setpoint.slot)) <= profile_.frequency_tolerance;
-  const int power_error = std::abs(to_signed(known_.value(Register::oop)) - target_.setpoint.power.centi);
-  const bool lit = known_.is_enabled();
-  if (lit && (known_.value(Register::status_fatal) & kStatusFrequency) != 0) {
-    return false;
-  }
-  const bool holds_frequency = on_target || (!lit && profile_.tunes != Tunes::dark);  // it has none in the dark
-  return holds_frequency && !known_.next_differing(target_.wanted, profile_.trims) && lit == target_.setpoint.emit &&
-         (lit ? power_error <= profile_.power_tolerance.centi : to_signed(known_.value(Register::oop)) <= kDark.centi);
-}
-
 /// What FTF is to be set to in service; nothing: it is near enough, or is no business of this audit.
 std::optional<std::int16_t> ItlaDriver::next_trim() const {
   const bool is_mine = profile_.trims && purpose_ == Purpose::audit && outcome_ == DriverActivity::settled && trims_ < kTrims;
   const bool restarted = (known_.value(Register::status_fatal) & kStatusRestarted) != 0;
-  if (!is_mine || restarted || !known_.knows(Register::ftf) || !known_.is_lit() || !agrees_with_target()) {
+  if (!is_mine || restarted || !known_.knows(Register::ftf) || !known_.is_lit() ||
+      !agrees(profile_, known_, target_.setpoint, target_.wanted)) {
     return std::nullopt;
   }
   const FrequencyOffset error = centre_of(target_.setpoint.slot) - known_.frequency().value_or(Frequency{});
   return trim_step(profile_.trim, trim_limit(profile_, facts_.facts()), error, to_signed(known_.value(Register::ftf)),
                    trims_ > 0);
-}
-
-/// "emits at 193.12000 THz, 20.000 GHz off 193.10000 THz, and says FFREQ"; empty: it does not, or shall not.
-std::string ItlaDriver::astray() const {
-  const auto frequency = known_.frequency();
-  if (!has_target_ || !known_.is_lit() || !frequency) {
-    return {};
-  }
-  const Frequency wanted = centre_of(target_.setpoint.slot);
-  const bool unlocked = (known_.value(Register::status_fatal) & kStatusFrequency) != 0;
-  const FrequencyOffset off = magnitude(*frequency - wanted);
-  const std::string distance = format_text("{}.{:03d} GHz off {}", off.mhz / 1'000, off.mhz % 1'000, to_string(wanted));
-  if (unlocked || off > profile_.frequency_tolerance) {
-    return format_text("emits at {}, {}{}", to_string(*frequency), distance, unlocked ? ", and says FFREQ" : "");
-  }
-  if (profile_.trims && off > profile_.trim.threshold) {
-    return format_text("{}, and its fine tuning (FTF) ended at {} MHz, limit {} MHz", distance,
-                       to_signed(known_.value(Register::ftf)), trim_limit(profile_, facts_.facts()).mhz);
-  }
-  return {};
 }
 
 /// What was proven stays settled only while read-back agrees with it.
@@ -149,14 +145,18 @@ void ItlaDriver::finish_audit() {
     return;
   }
   const std::string stranger = facts_.stranger();
-  if (const std::string sentence = stranger.empty() ? astray() : stranger; !sentence.empty()) {
+  const std::string place =
+      has_target_ ? astray(profile_, known_, centre_of(target_.setpoint.slot), trim_limit(profile_, facts_.facts()))
+                  : std::string{};
+  if (const std::string& sentence = stranger.empty() ? place : stranger; !sentence.empty()) {
     tell(observation_,
          {stranger.empty() ? Trouble::unlocked : Trouble::misfit, format_text("{}: {}", profile_.name, sentence)});
   }
   const bool is_broken = !stranger.empty() || (known_.value(Register::status_fatal) & kStatusFatal) != 0;
   observation_.health = is_broken ? DeviceHealth::failed : DeviceHealth::ready;
   const bool restarted = (known_.value(Register::status_fatal) & kStatusRestarted) != 0;
-  const bool still_settled = outcome_ == DriverActivity::settled && agrees_with_target() && !restarted && stranger.empty();
+  const bool still_settled = outcome_ == DriverActivity::settled && !restarted && stranger.empty() &&
+                             agrees(profile_, known_, target_.setpoint, target_.wanted);
   lock_proven_ = lock_proven_ && still_settled;
   if (outcome_ == DriverActivity::settled && !still_settled) {
     forget();  // somebody else was here: no remembered setting is believed, the next fire() reads all before it writes

@@ -20,6 +20,10 @@ class RegisterCopy {
   std::uint16_t value(Register reg) const;
   bool knows(Register reg) const { return words_[index_of(reg)].has_value(); }
   bool is_enabled() const { return (value(Register::enable) & kSoftwareEnable) != 0; }
+  /// By StatusF as it was read last.
+  bool says_locked() const {
+    return knows(Register::status_fatal) && (value(Register::status_fatal) & (kStatusFrequency | kStatusFatal)) == 0;
+  }
   bool is_lit() const { return is_enabled() && to_signed(value(Register::oop)) > kDark.centi; }
   /// LF; nothing: its parts are not known.
   std::optional<Frequency> frequency() const;

@@ -52,7 +52,6 @@ class TableLaserDriver final : public ReadBackDriver<TableLaserProfile, TableLas
   Duration lead(const Setpoint& setpoint) const override;
   /// With a trigger: what waits in the module is switched to by one word, or by an edge that this program knows nothing of.
   bool can_prepare() const override { return profile_.has_trigger; }
-  bool shows_at_edge() const override { return profile_.has_trigger; }
   void prepare() override { ask_prepare(false); }
   bool preparation_failed() const override { return operation_.preparation_failed(); }
   void withdraw() override { ask_prepare(true); }

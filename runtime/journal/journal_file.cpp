@@ -2,10 +2,8 @@
 // Transactions: what is durable together, what leaves the file, and what is said when the disk or a row is not as it should be.
 #include "runtime/journal/journal_file.hpp"
 
-#include <fcntl.h>
 #include <sodium.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "runtime/journal/sqlite_statement.hpp"
 #include "runtime/log.hpp"
 #include "runtime/process_limits.hpp"
+#include "runtime/program/process_lock.hpp"
 
 namespace loom {
 namespace {
@@ -39,20 +38,6 @@ constexpr const char* kUpgrade = R"(
   ALTER TABLE head ADD COLUMN base_chain BLOB NOT NULL DEFAULT x'0000000000000000000000000000000000000000000000000000000000000000';
   PRAGMA user_version = 2;
 )";
-
-/// One process a file. Released by the kernel with the process.
-Result<int> take_lock(const std::filesystem::path& path) {
-  const std::string name = path.string() + ".lock";
-  const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) {
-    return fail(ErrorCode::storage, format_text("journal {} cannot be locked: {}", path.string(), std::strerror(errno)));
-  }
-  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    ::close(lock);
-    return fail(ErrorCode::conflict, format_text("journal {} is in use by another process (it holds {})", path.string(), name));
-  }
-  return lock;
-}
 
 /// What is in it is nobody else's to read: orders, keys' principals, where every job runs.
 void close_journal_to_others(const std::filesystem::path& path) {
@@ -111,7 +96,7 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
   if (sodium_init() < 0) {
     return fail(ErrorCode::internal, "libsodium cannot be initialised");
   }
-  const Result<int> lock = take_lock(options.path);
+  auto lock = take_process_lock(options.path.string() + ".lock", "journal " + options.path.string());
   if (!lock) {
     return std::unexpected(lock.error());
   }
@@ -119,7 +104,7 @@ Result<JournalFile> JournalFile::open(JournalOptions options) {
   sqlite3* opened = nullptr;
   const int status =
       sqlite3_open_v2(options.path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
-  JournalFile file(std::move(options), Database{opened}, *lock);
+  JournalFile file(std::move(options), Database{opened}, lock->release());
   if (status != SQLITE_OK) {
     return file.broken("cannot be opened");
   }

@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "core/text/format_text.hpp"
-#include "core/text/host_port.hpp"
 #include "runtime/log.hpp"
 #include "runtime/metrics/metrics.hpp"
 #include "runtime/metrics/metrics_server.hpp"
 #include "runtime/metrics/process_metrics.hpp"
+#include "runtime/program/process_lock.hpp"
 #include "runtime/program/service_notifier.hpp"
+#include "runtime/state/uplink.hpp"
 #include "runtime/zmq/keys/keyring_file.hpp"
 #include "runtime/zmq/keys/keys_watch.hpp"
 #include "runtime/zmq/loop_socket.hpp"
@@ -35,31 +36,23 @@ Result<RelayKeys> load_relay_keys(const StateFolder& files, std::uint32_t relay)
   auto controller = own ? load_public_key(files.controller_key() + ".pub") : std::unexpected(own.error());
   auto keyring = controller ? load_keyring(files.keyring()) : std::unexpected(controller.error());
   if (!keyring) {
-    Error error = std::move(keyring).error();
-    error.next_command = "loom keys generate SCENARIO";
-    return std::unexpected(std::move(error));
+    return std::unexpected(with_key_command(std::move(keyring).error(), key_command(RelayFiles(files, relay), files)));
   }
   return RelayKeys{*std::move(own), *std::move(controller), *std::move(keyring)};
 }
 
-RelayOptions options_of(const RelayKeys& keys, std::string listens_at, std::string controller, std::uint32_t relay) {
+RelayOptions options_of(const RelayKeys& keys, std::string listens_at, const Uplink& controller, const OwnKey& own) {
   RelayOptions options;
   options.agents.endpoints = {std::move(listens_at)};
   options.agents.keys = keys.own;
   options.agents.keyring = keys.keyring;
   options.agents.now = steady_now;
-  options.controller.endpoint = std::move(controller);
+  options.controller = transport_options(controller, own);
   options.controller.keys = keys.own;
   options.controller.controller_key = keys.controller;
   options.turned_away = [](const MessageRefused& refused) {
     log_warning(format_text("refused {} of {}: {}", refused.count, refused.principal.empty() ? "?" : refused.principal,
                             refused.error.message));
-  };
-  options.controller.on_refused = [relay](const Error& error) {
-    log_warning(
-        format_text("{} (a key that the controller's keyring does not have: `loom keys grant relay-{} --role relay "
-                    "--nodes FIRST-LAST` there)",
-                    error.message, relay));
   };
   return options;
 }
@@ -71,9 +64,14 @@ class RunningRelay {
   RunningRelay(asio::io_context& io, const StateFolder& files, std::uint32_t number, RelayKeys keys)
       : io_(io), files_(files), number_(number), keys_(std::move(keys)), keyring_(files.keyring(), keys_.keyring) {}
 
-  Result<void> open(const std::string& listens_at, const std::string& controller) {
-    controller_ = controller;
-    auto opened = Relay::open(io_, options_of(keys_, listens_at, controller, number_));
+  Result<void> open(const std::string& listens_at, Uplink controller) {
+    controller_ = std::move(controller);
+    if (const auto found = controller_.find ? controller_.find() : Result<std::string>(controller_.endpoint)) {
+      controller_.endpoint = *found;  // by now
+    }
+    const RelayFiles its(files_, number_);
+    const OwnKey own{its.name(), "relay", its.key(), key_command(its, files_)};
+    auto opened = Relay::open(io_, options_of(keys_, listens_at, controller_, own));
     if (!opened) {
       return std::unexpected(std::move(opened).error());
     }
@@ -126,7 +124,9 @@ class RunningRelay {
     relay_.reset();  // its port is free again
     auto opened = open(endpoint_, controller_);
     if (opened) {
-      return log_info(format_text("lightloom-agent: our key is {} from now on", fingerprint_of(keys_.own.public_key)));
+      const bool is_ours = keys_.own != before.own;
+      return log_info(format_text("lightloom-agent: {} key is {} from now on", is_ours ? "our" : "the controller's",
+                                  fingerprint_of(is_ours ? keys_.own.public_key : keys_.controller)));
     }
     log_warning("our keys stay as they were: " + opened.error().message);
     keys_ = before;
@@ -143,34 +143,37 @@ class RunningRelay {
   RelayKeys keys_;
   KeyringFile keyring_;
   std::string endpoint_;
-  std::string controller_;
+  Uplink controller_;
   std::unique_ptr<Relay> relay_;
   std::optional<Error> failure_;
   std::filesystem::file_time_type folder_seen_{};
 };
 
-}  // namespace
-
-Result<std::string> endpoint_of(std::string configured, const Scenario& scenario, const StateFolder& files,
-                                std::optional<std::uint32_t> relay) {
-  if (configured.empty()) {
-    configured = relay ? scenario.agents.relays[*relay] : scenario.controller_endpoint;
+/// One process a relay and state folder, before anything is written there. Where no keys are and none are brought, no folder
+/// and no lock is made.
+Result<UniqueDescriptor> take_place(const RelayOrder& order, const StateFolder& files) {
+  const auto keys = order.take_bundle ? Result<RelayKeys>{} : load_relay_keys(files, order.relay);
+  if (!keys) {
+    return std::unexpected(keys.error());
   }
-  const bool is_written = configured.empty() || configured.ends_with(":*");
-  const auto written = [&] { return relay ? RelayFiles(files, *relay).read_address() : files.read_address(); };
-  auto address = is_written ? written() : Result<std::string>(std::move(configured));
-  if (!address) {
-    return address;
+  std::error_code problem;  // the lock tells of it
+  std::filesystem::create_directories(files.folder(), problem);
+  const RelayFiles its(files, order.relay);
+  auto lock = take_process_lock(its.lock(), format_text("{} of {}", its.name(), files.folder()));
+  if (lock && order.take_bundle) {
+    LOOM_TRY(order.take_bundle());
   }
-  if (const auto place = parse_tcp_endpoint(*address); !place) {
-    return fail(place.error().code,
-                format_text("the address of the {}: {}", relay ? "relay" : "controller", place.error().message));
-  }
-  return address;
+  return lock;
 }
+
+}  // namespace
 
 Result<void> run_relay(const RelayOrder& order, const Scenario& scenario, const StateFolder& files, AsioLoop& loop) {
   const RelayFiles its(files, order.relay);
+  const auto lock = take_place(order, files);
+  if (!lock) {
+    return std::unexpected(lock.error());
+  }
   Metrics metrics;
   const auto served = serve_if_wanted(order.metrics, metrics, loop.poster(), "lightloom-agent");
   if (!served) {
@@ -179,15 +182,16 @@ Result<void> run_relay(const RelayOrder& order, const Scenario& scenario, const 
   const std::string& listens_at = order.listen.empty() ? scenario.agents.relays[order.relay] : order.listen;
   const auto keys = load_relay_keys(files, order.relay);
   const auto controller =
-      keys ? endpoint_of(order.controller, scenario, files, std::nullopt) : Result<std::string>(std::unexpected(keys.error()));
+      keys ? uplink_of(order.controller, scenario, files, std::nullopt) : Result<Uplink>(std::unexpected(keys.error()));
   if (!controller) {
     return std::unexpected(controller.error());
   }
   RunningRelay relay(loop.context(), files, order.relay, *keys);
   LOOM_TRY(relay.open(listens_at, *controller));
   const KeysWatch watch(loop.context(), files.keys(), [&](KeysWatch::Cause cause) {
-    if (cause == KeysWatch::Cause::hangup) {
-      order.renew();
+    const bool is_told = cause == KeysWatch::Cause::hangup && order.take_bundle;
+    if (const auto taken = is_told ? order.take_bundle() : Result<void>{}; !taken) {
+      log_warning(taken.error().message);
     }
     relay.look(cause);
   });
@@ -198,7 +202,8 @@ Result<void> run_relay(const RelayOrder& order, const Scenario& scenario, const 
   });
   const PublishedUrl url(served->get(), its.metrics());
   LOOM_TRY(write_whole_file({its.address(), relay.endpoint() + "\n", 0600, true}));
-  log_info(format_text("lightloom-agent: {} at {}, for the controller at {}", its.name(), relay.endpoint(), *controller));
+  log_info(
+      format_text("lightloom-agent: {} at {}, for the controller at {}", its.name(), relay.endpoint(), controller->endpoint));
   run_until_signalled(loop, [&relay] { return relay.status_line(); });
   log_info("lightloom-agent: stopped; agents keep their light");
   return relay.failure() ? Result<void>(std::unexpected(*relay.failure())) : Result<void>{};

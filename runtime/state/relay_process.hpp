@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "core/config/scenario/scenario.hpp"
@@ -15,21 +14,16 @@
 
 namespace loom {
 
-/// Where a process finds the controller, or the relay that stands for it: `configured`, else as the scenario says, else as the
-/// state folder does. `relay`: nothing for the controller. Errors: malformed (the endpoint), unreachable (nobody has written
-/// it).
-Result<std::string> endpoint_of(std::string configured, const Scenario& scenario, const StateFolder& files,
-                                std::optional<std::uint32_t> relay);
-
 struct RelayOrder {
-  std::uint32_t relay = 0;              ///< one of the scenario's
-  std::string listen{};                 ///< empty: where the scenario says
-  std::string controller{};             ///< endpoint; empty: the scenario's, or the state folder's
-  std::string metrics{};                ///< ADDRESS:PORT; empty: nowhere
-  std::function<void()> renew = [] {};  ///< at SIGHUP, before keys are read again
+  std::uint32_t relay = 0;   ///< one of the scenario's
+  std::string listen{};      ///< empty: where the scenario says
+  std::string controller{};  ///< endpoint; empty: the scenario's, or the state folder's
+  std::string metrics{};     ///< ADDRESS:PORT; empty: nowhere
+  /// Unpacks its key bundle into the state folder, before keys are read and again at SIGHUP; empty: it has none.
+  std::function<Result<void>()> take_bundle{};
 };
 
-/// Until a signal. Errors: those of keys, sockets, metrics.
+/// Until a signal. Errors: conflict (this relay runs already with this state folder), those of keys, sockets, metrics.
 Result<void> run_relay(const RelayOrder& order, const Scenario& scenario, const StateFolder& files, AsioLoop& loop);
 
 }  // namespace loom

@@ -73,6 +73,8 @@ class RelayFiles {
   /// One line: where it listens for agents.
   std::string address() const { return format_text("{}/{}.address", files_.folder(), name_); }
   std::string metrics() const { return format_text("{}/{}.metrics", files_.folder(), name_); }
+  /// Of one process: a second one of this number is not to start here.
+  std::string lock() const { return format_text("{}/{}.lock", files_.folder(), name_); }
   /// Errors: unreachable (it has not written it).
   Result<std::string> read_address() const;
 

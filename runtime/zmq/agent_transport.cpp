@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,9 +23,6 @@
 
 namespace loom {
 namespace {
-
-/// A controller that knows us has welcomed us long before.
-constexpr auto kAnswerPatience = std::chrono::seconds{5};
 
 /// The library gives up a connection whose key was refused for good, but keys may be granted at any time.
 constexpr auto kRedialInterval = std::chrono::seconds{2};
@@ -44,6 +42,7 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
       : io_(io),
         options_(std::move(options)),
         silence_(io),
+        outage_(io),
         sums_(io, [this](const MessageRefused& refused) { report(refused); }),
         redial_(io) {
     allow_many_sockets(context_);
@@ -52,6 +51,7 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   Result<Link*> open_link();
   Result<MessageSeam*> port(NodeId node);
   Result<void> replace_keys(KeyPair keys, std::string controller_key);
+  void begin_outage();
   void close();
   void send(Link& link, std::string_view bytes);
 
@@ -69,8 +69,12 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   void flush(Link& link);
   Result<void> watch(zmq::socket_t& socket);
   void await_an_answer();
-  void on_refused(Error error);
+  void on_accepted();
+  void on_failed(HandshakeFailure failure);
   void redial_later();
+  void await_connection();
+  bool has_moved();
+  void tell(LinkTrouble trouble, const std::string& sentence);
 
   asio::io_context& io_;
   AgentTransportOptions options_;
@@ -78,12 +82,17 @@ class AgentTransport::Core : public std::enable_shared_from_this<AgentTransport:
   std::vector<std::unique_ptr<Link>> links_;
   std::map<NodeId, std::unique_ptr<Port>> ports_;
   std::vector<Link*> dirty_;
-  asio::steady_timer silence_;  ///< set with each accepted connection
+  asio::steady_timer silence_;  ///< set with the first message over each accepted connection
+  asio::steady_timer outage_;   ///< set again and again while there is no connection
   Intake intake_;               ///< one key: the controller's
   RefusalSums sums_;
   std::unique_ptr<HandshakeWatch> watch_;  ///< of the first connection: the others have the same keys
   asio::steady_timer redial_;              ///< set while we are refused
-  bool is_refused_ = false;                ///< and that was told
+  std::set<LinkTrouble> told_;             ///< since the last accepted connection
+  bool is_outage_ = false;
+  bool is_reached_ = false;  ///< a connection was made since `outage_` was set
+  bool stands_ = false;      ///< and is there still, with its handshake over or not
+  bool is_unasked_ = false;  ///< nothing has left yet over the accepted connection
   bool is_flush_posted_ = false;
   bool is_serve_posted_ = false;
   bool is_open_ = true;
@@ -181,6 +190,8 @@ Result<void> AgentTransport::Core::replace_keys(KeyPair keys, std::string contro
     sockets.push_back(std::move(*socket));
   }
   watch_before.reset();
+  stands_ = false;
+  begin_outage();
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = *links_[i];
     link.socket->close();
@@ -193,13 +204,14 @@ Result<void> AgentTransport::Core::replace_keys(KeyPair keys, std::string contro
 /// Before connect(), so that no event is missed.
 Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
   HandshakeListener listener;
-  listener.accepted = [this] {
-    is_refused_ = false;
-    redial_.cancel();
-    await_an_answer();
+  listener.reached = [this] { is_reached_ = stands_ = true; };
+  listener.accepted = [this] { on_accepted(); };
+  listener.lost = [this] {
+    stands_ = false;
+    silence_.cancel();
+    begin_outage();
   };
-  listener.lost = [this] { silence_.cancel(); };
-  listener.failed = [this](Error error) { on_refused(std::move(error)); };
+  listener.failed = [this](HandshakeFailure failure) { on_failed(failure); };
   listener.stumbled = [this] { redial_later(); };
   auto watch = HandshakeWatch::open(io_, context_, socket, options_.endpoint, std::move(listener));
   if (!watch) {
@@ -209,11 +221,72 @@ Result<void> AgentTransport::Core::watch(zmq::socket_t& socket) {
   return {};
 }
 
-/// Told once until we are let in.
-void AgentTransport::Core::on_refused(Error error) {
-  if (!std::exchange(is_refused_, true) && options_.on_refused) {
-    options_.on_refused(std::move(error));
+void AgentTransport::Core::on_accepted() {
+  told_.clear();
+  redial_.cancel();
+  outage_.cancel();
+  is_outage_ = false;
+  is_unasked_ = true;
+}
+
+void AgentTransport::Core::on_failed(HandshakeFailure failure) {
+  const std::string& called = options_.called;
+  if (failure == HandshakeFailure::key_refused) {
+    tell(LinkTrouble::key_refused,
+         format_text("{} at {} refuses our key: it is not in its keyring", called, options_.endpoint));
+  } else {
+    tell(LinkTrouble::other_key,
+         format_text("whoever listens at {} is not {}: it does not hold the secret half of {}; is that the address of {}?",
+                     options_.endpoint, called, options_.key_file, called));
   }
+}
+
+/// Once until we are let in.
+void AgentTransport::Core::tell(LinkTrouble trouble, const std::string& sentence) {
+  if (told_.insert(trouble).second && options_.on_trouble) {
+    options_.on_trouble(trouble, sentence);
+  }
+}
+
+void AgentTransport::Core::begin_outage() {
+  if (!std::exchange(is_outage_, true)) {
+    is_reached_ = false;
+    await_connection();
+  }
+}
+
+/// What comes of a handshake its watch tells; that there is none, nobody but the time that goes by.
+void AgentTransport::Core::await_connection() {
+  outage_.expires_after(options_.patience);
+  outage_.async_wait([weak = weak_from_this()](asio::error_code cancelled) {
+    const auto self = weak.lock();
+    if (!self || cancelled || !self->is_open_ || !self->is_outage_) {
+      return;
+    }
+    const bool is_reached = std::exchange(self->is_reached_, false);
+    if (!self->has_moved() && !is_reached) {
+      const AgentTransportOptions& to = self->options_;
+      self->tell(LinkTrouble::unreachable,
+                 self->stands_ ? format_text("whoever listens at {} ({}) does not answer", to.endpoint, to.called)
+                               : format_text("nobody listens at {} ({})", to.endpoint, to.called));
+    }
+    self->await_connection();
+  });
+}
+
+/// It started again and listens elsewhere: it is dialled there from now on.
+bool AgentTransport::Core::has_moved() {
+  auto found = options_.find ? options_.find() : Result<std::string>(options_.endpoint);
+  if (!found || *found == options_.endpoint) {
+    return false;
+  }
+  std::string before = std::exchange(options_.endpoint, *std::move(found));
+  if (!replace_keys(options_.keys, options_.controller_key)) {
+    options_.endpoint = std::move(before);
+    return false;
+  }
+  told_.clear();
+  return true;
 }
 
 /// The library does not dial again after every failed handshake.
@@ -227,18 +300,17 @@ void AgentTransport::Core::redial_later() {
   });
 }
 
-/// A key that is known but speaks for other nodes is let in and never heard; only the silence tells.
+/// A key that is known but speaks for other nodes is let in and never heard; only the silence tells. Who asked for nothing is
+/// owed no answer, as a relay without agents.
 void AgentTransport::Core::await_an_answer() {
-  silence_.expires_after(kAnswerPatience);
+  silence_.expires_after(options_.patience);
   silence_.async_wait([weak = weak_from_this(), received = counters.frames_in](asio::error_code error) {
     const auto self = weak.lock();
-    if (!self || error || !self->is_open_ || self->counters.frames_in != received || !self->options_.on_refused) {
+    if (!self || error || !self->is_open_ || self->counters.frames_in != received) {
       return;
     }
-    self->options_.on_refused(
-        {ErrorCode::refused,
-         format_text("the controller at {} knows our key and answers none of our nodes: its keyring grants the key other nodes",
-                     self->options_.endpoint)});
+    self->tell(LinkTrouble::unanswered, format_text("{} at {} knows our key and answers none of our nodes",
+                                                    self->options_.called, self->options_.endpoint));
   });
 }
 
@@ -261,6 +333,7 @@ void AgentTransport::Core::close() {
   is_open_ = false;
   sums_.close();
   silence_.cancel();
+  outage_.cancel();
   redial_.cancel();
   watch_.reset();
   for (const auto& link : links_) {
@@ -293,8 +366,8 @@ bool AgentTransport::Core::take_frame(Link& link) {
   if (const std::size_t rest = arrived.messages.size() - admitted; rest > 0) {
     counters.over_quota += rest;
     refuse(RefusalKind::over_quota,
-           {ErrorCode::busy,
-            format_text("the controller sends more than {} messages a second (limit {})", quota.messages.tokens, quota.limit)},
+           {ErrorCode::busy, format_text("{} sends more than {} messages a second (limit {})", options_.called,
+                                         quota.messages.tokens, quota.limit)},
            rest);
   }
   return true;
@@ -389,6 +462,9 @@ void AgentTransport::Core::flush(Link& link) {
   if (link.socket->send(parts) == SendOutcome::sent) {
     ++counters.frames_out;
     counters.envelopes_out += link.outgoing.count();
+    if (std::exchange(is_unasked_, false)) {
+      await_an_answer();
+    }
   } else {
     counters.dropped += link.outgoing.count();
   }
@@ -404,6 +480,7 @@ Result<std::unique_ptr<AgentTransport>> AgentTransport::connect(asio::io_context
   if (auto opened = core->open_link(); !opened) {
     return std::unexpected(opened.error());
   }
+  core->begin_outage();
   return transport;
 }
 

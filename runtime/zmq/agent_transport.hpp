@@ -5,6 +5,7 @@
 #pragma once
 
 #include <asio/io_context.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,14 +19,26 @@ namespace loom {
 
 enum class Connections : std::uint8_t { shared, one_per_agent };
 
+/// Why a process is not heard.
+enum class LinkTrouble : std::uint8_t {
+  unreachable,  ///< nobody listens there, or whoever does is stuck
+  key_refused,  ///< our key is not in its keyring
+  other_key,    ///< it is not the one whose key we were given
+  unanswered,   ///< it knows our key and answers none of our nodes
+};
+
 struct AgentTransportOptions {
   std::string endpoint{"tcp://127.0.0.1:7601"};
   std::string controller_key;  ///< public, Z85: nobody else is believed
   KeyPair keys;
   Connections connections = Connections::shared;
-  /// Told, once a connection, why the controller will not have us: it does not know our key, is not the one whose key we were
-  /// given, or knows our key and answers none of our nodes. Empty: nobody wants to know.
-  std::function<void(Error)> on_refused{};
+  /// Each trouble once until it is over, with a sentence that names endpoint and `called`. Empty: nobody wants to know.
+  std::function<void(LinkTrouble, const std::string& sentence)> on_trouble{};
+  /// Where the controller listens by now: asked for as long as there is no connection. Empty: at `endpoint`, always.
+  std::function<Result<std::string>()> find{};
+  std::string called{"the controller"};                          ///< in sentences; or "relay-0", which stands for it
+  std::string key_file{"controller.pub"};                        ///< in sentences: where `controller_key` is from
+  std::chrono::milliseconds patience = std::chrono::seconds{5};  ///< so long without a connection, or an answer, is trouble
 };
 
 struct AgentTransportCounters {

@@ -28,11 +28,6 @@ namespace {
 /// Connections before the first search for gone ones.
 constexpr std::size_t kFirstSweep = 256;
 
-/// What an operator whose machine it is can do.
-constexpr const char* kKeyRemedy =
-    "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys "
-    "generate SCENARIO` and start its process again";
-
 std::set<std::string> keys_of(const Keyring& keyring) {
   std::set<std::string> keys;
   for (const Grant& grant : keyring.grants()) {
@@ -129,9 +124,9 @@ Result<void> ControllerTransport::Core::open() {
   allow_many_sockets(context_);
   auto reject = [weak = weak_from_this()](std::uint64_t count, const std::string& address, const std::string& key) {
     if (const auto self = weak.lock()) {
-      self->report_stranger({ErrorCode::refused,
-                             format_text("a peer at {} has key {}, which is not in the keyring; {}", address, key, kKeyRemedy)},
-                            count);
+      std::string why = self->options_.why_turned_away ? self->options_.why_turned_away(key) : std::string{};
+      why = why.empty() ? format_text("is not in the keyring; {}", kKeyRemedy) : why;
+      self->report_stranger({ErrorCode::refused, format_text("a peer at {} has key {}, which {}", address, key, why)}, count);
     }
   };
   auto authenticator = Authenticator::start(context_, keys_of(options_.keyring), summed_rejects(io_, std::move(reject)));

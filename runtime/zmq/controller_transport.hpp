@@ -31,6 +31,9 @@ struct ControllerTransportOptions {
                                                       ///< as long as an agent at rest says nothing
   std::size_t frame_bytes_max = limits::kBatchBytes;  ///< whoever sends more is disconnected
   std::function<IntakeQuota(const Grant&)> quota = quota_of;
+  /// Why a key that is not in the keyring is turned away, behind "a peer at ADDRESS has key KEY, which "; empty, or an empty
+  /// answer: it is not in the keyring.
+  std::function<std::string(const std::string& key)> why_turned_away{};
 };
 
 /// Nothing is lost without a number here.

@@ -33,8 +33,9 @@ Result<HostPort> place_of(std::string_view endpoint) {
   auto parsed =
       parse_host_port(format_text("{}:{}", host, is_any_port ? "0" : place.substr(place.rfind(':') + 1)), PortZero::taken);
   if (place.rfind(':') == std::string_view::npos || !parsed) {
-    return fail(ErrorCode::malformed, format_text("found '{}'; expected tcp://HOST:PORT, where * is any{}", endpoint,
-                                                  parsed ? "" : "; " + parsed.error().message));
+    return fail(ErrorCode::malformed,
+                format_text("found '{}'; expected tcp://HOST:PORT, where * is any{}", endpoint,
+                            parsed || !endpoint.starts_with(kScheme) ? "" : "; " + parsed.error().message));
   }
   if (is_any_host || (!is_address(parsed->host) && parsed->host != "localhost")) {
     parsed->host = "*";

@@ -276,10 +276,13 @@ void OperatorScript::follow_cancel(Action& action, Instant now) {
 }
 
 bool OperatorScript::is_done() const {
-  const auto is_settled = [&](const Entry& entry) {
-    const bool counts = entry.state == State::running && entry.counts_iterations;
-    return !is_asking(entry) && !counts && due_of(entry) == kNever;
-  };
+  return has_asked_all() && std::none_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+           return entry.state == State::running && entry.counts_iterations;
+         });
+}
+
+bool OperatorScript::has_asked_all() const {
+  const auto is_settled = [&](const Entry& entry) { return !is_asking(entry) && due_of(entry) == kNever; };
   return std::all_of(entries_.begin(), entries_.end(), is_settled) &&
          std::all_of(actions_.begin(), actions_.end(), [&](const Action& action) {
            return due_of(action) == kNever && (action.asked_at == kNever || action.answered_at);

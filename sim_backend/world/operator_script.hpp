@@ -58,7 +58,9 @@ class OperatorScript {
 
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<Action>& actions() const { return actions_; }
-  /// Nothing is left to ask or to end at a known time.
+  /// Nothing is left to ask, or to end at a known time; jobs may still end with their iterations.
+  bool has_asked_all() const;
+  /// Nor is any job counted.
   bool is_done() const;
   /// Stops submitting and ordering; what runs keeps running.
   void stop() { stopped_ = true; }

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-UNITS = ["lightloomd.service", "lightloom-agent@.service"]
+UNITS = ["lightloomd.service", "lightloom-agent@.service", "lightloom-relay@.service"]
 
 
 def command_of(unit):

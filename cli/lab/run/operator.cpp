@@ -18,6 +18,8 @@ namespace {
 constexpr auto kPollInterval = std::chrono::milliseconds{20};
 /// A run without a duration in which nothing changes for so long is over.
 constexpr Duration kPatience = std::chrono::seconds{60};
+/// After so long it says what it waits for.
+constexpr Duration kSilence = std::chrono::seconds{5};
 /// A question that was not answered is asked again by `loom` itself; the script only looks when that was in vain.
 constexpr Duration kScriptPatience = std::chrono::seconds{3};
 
@@ -71,7 +73,13 @@ Result<void> LabOperator::run() {
       patience = at + kPatience;
     }
     const bool is_done = end == kNever ? script_.is_done() && at >= last_action_ && faults_.is_over() : at >= end;
-    const bool is_stuck = is_done && (end == kNever ? at - changed_at_ > kPatience : at > patience);
+    const bool waits = end == kNever && is_waiting_in_vain(at);
+    const bool is_stuck = end == kNever ? waits && at - changed_at_ > kPatience : is_done && at > patience;
+    if (waits && at - changed_at_ > kSilence && told_of_ != changed_at_ && !(is_done && is_settled())) {
+      told_of_ = changed_at_;
+      print_note(format_text("{}; if that stays so, the run ends {} s after the last change", unsettled(),
+                             kPatience / std::chrono::seconds{1}));
+    }
     if ((is_done && is_settled()) || is_stuck) {
       end_ = at;
       progress_.finish(is_stuck ? "not at rest: " + unsettled() : "at rest after " + text_of(at.time_since_epoch()));
@@ -94,6 +102,14 @@ Result<void> LabOperator::step(const Event& event) {
     }
   }
   return {};
+}
+
+/// Nothing is left to order, and no light carries what is counted.
+bool LabOperator::is_waiting_in_vain(Instant at) const {
+  const bool carries = std::ranges::any_of(script_.entries(), [this](const OperatorScript::Entry& entry) {
+    return entry.state == OperatorScript::State::running && entry.counts_iterations && word_of(entry.job).state == "lit";
+  });
+  return !carries && script_.has_asked_all() && at >= last_action_ && faults_.is_over();
 }
 
 /// A refusal is an answer. No answer is none: the script looks or asks again in its own time.
@@ -164,6 +180,11 @@ Result<void> LabOperator::look_at_iterations() {
     const auto row = rows_.find(entry.job);
     const bool counts = entry.scripted.submission.iterations > 0 || lab_.scenario.duration == kForever;
     const bool is_due = counts && entry.submitted_at && !watches_[i].is_over && now() >= watches_[i].again;
+    if (is_due && row != rows_.end() && loom::is_over({row->second.state, row->second.reason})) {
+      script_.await_no_end(i);  // refused where it was planned, or ended by somebody else
+      watches_[i].is_over = true;
+      continue;
+    }
     if (!is_due || row == rows_.end() || !is_in_light(row->second)) {
       continue;
     }
@@ -232,8 +253,9 @@ std::string LabOperator::unsettled() const {
   for (std::size_t i = 0; i < watches_.size(); ++i) {
     const OperatorScript::Entry& entry = script_.entries()[i];
     if (!is_carried_through(entry, i)) {
-      text +=
-          format_text("{}{} is {}", text.empty() ? "job " : ", job ", entry.scripted.submission.name, word_of(entry.job).state);
+      const JobStatement word = word_of(entry.job);
+      text += format_text("{}{} is {}{}{}", text.empty() ? "job " : ", job ", entry.scripted.submission.name,
+                          word.state.empty() ? "unknown" : word.state, word.why.empty() ? "" : ": ", word.why);
     }
   }
   return text.empty() ? format_text("the controller is {}", to_string(status_.stage)) : text;

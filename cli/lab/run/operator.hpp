@@ -43,6 +43,7 @@ class LabOperator {
   Result<bool> look_at(std::size_t entry);
   bool is_carried_through(const OperatorScript::Entry& entry, std::size_t number) const;
   bool is_settled() const;
+  bool is_waiting_in_vain(Instant at) const;
   void show_progress();
   std::string unsettled() const;
 
@@ -63,7 +64,8 @@ class LabOperator {
   std::vector<Watch> watches_;  ///< by entry
   Instant last_action_{};
   std::map<JobId, std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>>> met_;  ///< state, stage, cycles
-  Instant changed_at_{};  ///< of what the controller says of its jobs
+  Instant changed_at_{};      ///< of what the controller says of its jobs
+  Instant told_of_ = kNever;  ///< of that change: that nothing came after it
   Instant end_{};
   Progress progress_;
 };

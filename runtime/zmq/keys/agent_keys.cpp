@@ -121,7 +121,7 @@ void AgentKeys::look_at_controller() {
     return;
   }
   in_force_.controller = *std::move(key);
-  listener_.reported(format_text("the controller's key is {} from now on", fingerprint_of(in_force_.controller)));
+  listener_.reported(format_text("{}'s key is {} from now on", files_.called, fingerprint_of(in_force_.controller)));
 }
 
 void AgentKeys::look_at_peers() {

@@ -24,6 +24,7 @@ struct AgentKeyFiles {
   std::filesystem::path keyring;
   std::uint32_t process = 0;                 ///< which of `peers` we are
   std::vector<std::filesystem::path> peers;  ///< public halves, by process, ours included
+  std::string called{"the controller"};      ///< in sentences: whose key `controller` is; or "relay-0"
 };
 
 struct AgentKeySet {

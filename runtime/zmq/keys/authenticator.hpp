@@ -18,6 +18,11 @@ namespace loom {
 
 inline constexpr const char* kZapDomain = "lightloom";
 
+/// What an operator whose machine it is can do about a key that is not let in.
+inline constexpr const char* kKeyRemedy =
+    "if it is ours, `loom keys grant NAME --key KEY --role ROLE`; a key file of another lab: remove it, run `loom keys "
+    "generate SCENARIO` and start its process again";
+
 class Authenticator {
  public:
   /// Called on the handler's thread for every peer that is turned away.

@@ -14,16 +14,16 @@ namespace {
 
 /// A controller that is killed in the middle of a handshake fails it in the same way as one with another key, but not so often.
 constexpr std::uint32_t kFailuresUntold = 3;
-constexpr int kEvents = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+constexpr int kEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+                        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                        ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 }  // namespace
 
-HandshakeWatch::HandshakeWatch(std::string endpoint, HandshakeListener listener)
-    : endpoint_(std::move(endpoint)), listener_(std::move(listener)) {}
+HandshakeWatch::HandshakeWatch(HandshakeListener listener) : listener_(std::move(listener)) {}
 
 Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& io, zmq::context_t& context,
-                                                             zmq::socket_t& socket, std::string endpoint,
+                                                             zmq::socket_t& socket, const std::string& endpoint,
                                                              HandshakeListener listener) {
   // A socket that took the place of another one to the same endpoint is watched under a name of its own.
   const std::string address =
@@ -31,7 +31,7 @@ Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& i
   if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
     return zmq_failure(ErrorCode::internal, "cannot watch the handshakes with " + endpoint, zmq_errno());
   }
-  std::unique_ptr<HandshakeWatch> watch(new HandshakeWatch(std::move(endpoint), std::move(listener)));
+  std::unique_ptr<HandshakeWatch> watch(new HandshakeWatch(std::move(listener)));
   watch->monitored_ = socket.handle();
   try {
     zmq::socket_t events(context, zmq::socket_type::pair);
@@ -39,7 +39,7 @@ Result<std::unique_ptr<HandshakeWatch>> HandshakeWatch::open(asio::io_context& i
     events.connect(address);
     watch->events_ = std::make_shared<LoopSocket>(io, std::move(events));
   } catch (const zmq::error_t& error) {
-    return zmq_failure(ErrorCode::internal, "cannot watch the handshakes with " + watch->endpoint_, error.num());
+    return zmq_failure(ErrorCode::internal, "cannot watch the handshakes with " + endpoint, error.num());
   }
   LOOM_TRY(watch->events_->arm([raw = watch.get()] { return raw->take_event(); }));
   return watch;
@@ -72,6 +72,12 @@ bool HandshakeWatch::take_event() {
     listener_.accepted();
     return true;
   }
+  if (number == ZMQ_EVENT_CONNECTED) {
+    if (listener_.reached) {
+      listener_.reached();
+    }
+    return true;
+  }
   if (number == ZMQ_EVENT_DISCONNECTED) {
     listener_.lost();
     return true;
@@ -80,17 +86,16 @@ bool HandshakeWatch::take_event() {
     listener_.stumbled();
   }
   if (number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
-    fail_once(format_text("the controller at {} refuses our key: it is not in its keyring", endpoint_));
+    fail_once(HandshakeFailure::key_refused);
   } else if (++failures_ >= kFailuresUntold) {
-    fail_once(format_text("whoever listens at {} does not hold the secret half of the controller's key that we were given",
-                          endpoint_));
+    fail_once(HandshakeFailure::other_key);
   }
   return true;
 }
 
-void HandshakeWatch::fail_once(std::string sentence) {
+void HandshakeWatch::fail_once(HandshakeFailure failure) {
   if (!std::exchange(was_reported_, true)) {
-    listener_.failed({ErrorCode::refused, std::move(sentence)});
+    listener_.failed(failure);
   }
 }
 

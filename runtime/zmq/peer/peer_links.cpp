@@ -136,7 +136,7 @@ void PeerLinks::Core::watch(std::size_t process, zmq::socket_t& socket, const st
   HandshakeListener listener;
   listener.accepted = [] {};
   listener.lost = [] {};
-  listener.failed = [this, process](const Error&) {
+  listener.failed = [this, process](HandshakeFailure) {
     asio::post(io_, [weak = weak_from_this(), process] {  // not from inside the watch, which ends with it
       if (const auto self = weak.lock(); self && self->is_open_) {
         self->hang_up(process);

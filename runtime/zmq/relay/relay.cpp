@@ -39,14 +39,31 @@ Keyring agents_of(const Keyring& keyring, const std::string& own_key) {
   return agents;
 }
 
+/// Of a key that agents_of() leaves out; empty: it is in no keyring of ours.
+std::string why_left_out(const Keyring& keyring, const std::string& key) {
+  const Grant* grant = keyring.find(key);
+  if (grant == nullptr || (grant->role == Role::agent && !grant->is_relay)) {
+    return {};
+  }
+  return grant->is_relay
+             ? format_text("is the key of relay {}: a relay connects to the controller itself, not to another relay",
+                           grant->principal)
+             : format_text(
+                   "is the key of {}, whose role is {}: operators connect to the controller itself, a relay "
+                   "lets in agents alone",
+                   grant->principal, role_word(*grant));
+}
+
 }  // namespace
 
 class Relay::Core {
  public:
   Result<void> open(asio::io_context& io, RelayOptions options) {
     own_key_ = options.agents.keys.public_key;
-    options.agents.keyring = agents_of(options.agents.keyring, own_key_);
-    refused_ = options.controller.on_refused;
+    keyring_ = options.agents.keyring;
+    options.agents.keyring = agents_of(keyring_, own_key_);
+    options.agents.why_turned_away = [this](const std::string& key) { return why_left_out(keyring_, key); };
+    trouble_ = options.controller.on_trouble;
     auto controller = AgentTransport::connect(io, std::move(options.controller));
     if (!controller) {
       return std::unexpected(std::move(controller).error());
@@ -66,14 +83,17 @@ class Relay::Core {
 
   const ControllerTransport& agents() const { return *agents_; }
   const AgentTransport& controller() const { return *controller_; }
-  void replace_keyring(const Keyring& keyring) { agents_->replace_keyring(agents_of(keyring, own_key_)); }
+  void replace_keyring(const Keyring& keyring) {
+    keyring_ = keyring;
+    agents_->replace_keyring(agents_of(keyring_, own_key_));
+  }
 
  private:
   void pass_on(NodeId node, std::string_view principal, std::string_view envelope) {
     const auto port = controller_->port(node);
     if (!port) {
-      if (refused_) {
-        refused_(port.error());
+      if (trouble_) {
+        trouble_(LinkTrouble::unreachable, port.error().message);
       }
       return;
     }
@@ -85,7 +105,8 @@ class Relay::Core {
   }
 
   std::string own_key_;
-  std::function<void(Error)> refused_;
+  Keyring keyring_;  ///< all of it: operators' keys, which are not let in, are known by name
+  std::function<void(LinkTrouble, const std::string&)> trouble_;
   std::unique_ptr<AgentTransport> controller_;
   std::set<NodeId> passed_;                      ///< whose answers are passed on
   std::unique_ptr<ControllerTransport> agents_;  ///< last: what it receives goes to all of the above

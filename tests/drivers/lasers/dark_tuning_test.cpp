@@ -17,7 +17,7 @@ std::vector<Subject> tunes_ahead() {
   std::erase_if(lasers, [](const Subject& subject) {
     const Rig rig = rig_of(subject);
     const bool is_laser = std::holds_alternative<TransmitterSetpoint>(subject.setpoints.front());
-    return !is_laser || !rig.driver->can_prepare() || rig.driver->shows_at_edge();
+    return !is_laser || !rig.driver->can_prepare();
   });
   return lasers;
 }

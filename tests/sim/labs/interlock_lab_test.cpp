@@ -240,6 +240,23 @@ TEST_CASE("lasers_off_asks_the_agents_themselves_beside_a_living_controller_if_t
   REQUIRE(comes_true([&] { return lit_of_kept(lab) == kJobNodes; }));
 }
 
+TEST_CASE("lasers_off_asks_whom_the_controller_does_not_hear_and_says_who_is_not_known_to_be_dark") {
+  const KillLab lab("mode: soft\nrelays: [\"tcp://127.0.0.1:*\", \"tcp://127.0.0.1:*\"]\n");
+  REQUIRE(lab.submit("kept", " --wait").code == 0);
+  REQUIRE(::kill(lab.lab().pids().at("relay-0"), SIGKILL) == 0);
+  REQUIRE(::kill(lab.lab().pids().at("relay-1"), SIGKILL) == 0);
+  REQUIRE(comes_true([&] { return lab.lab().ask("status")["agents"]["live"] == 0; }));
+  REQUIRE(lit_of_kept(lab) == kJobNodes);
+  const auto off = lab.lab().ask("lasers off");
+  CHECK(off["revision"] > 0);
+  CHECK(off["dark"] == off["agents"]);
+  CHECK(lit_of_kept(lab) == 0);
+  REQUIRE(::kill(lab.lab().pids().at("agents-1"), SIGKILL) == 0);
+  const auto again = lab.lab().run("lasers off --wait");
+  CHECK(again.code == 4);
+  CHECK_THAT(again.output, Catch::Contains("is NOT KNOWN TO BE DARK"));
+}
+
 // --- figures: not part of the suite --------------------------------------------------------------------------------------
 
 namespace {

@@ -274,3 +274,24 @@ TEST_CASE("an operator's mistakes end in the exit code of their kind") {
   CHECK(lab.run("config check /nonexistent.yaml").code == 1);
   CHECK(lab.run("--help").code == 0);
 }
+
+TEST_CASE("a plan ends with its deadline, whatever it is at, and says so") {
+  const Lab lab;
+  for (const char* order : {"plan vgg19 --nodes 16384 --algorithm topoopt --deadline 100ms",  // a finder that hears nothing
+                            "plan vgg19 --nodes 512 --fabric sip-ring --deadline 10ms"}) {    // a pipeline that does
+    const Finished late = lab.run(order);
+    CHECK(late.code == 124);
+    CHECK_THAT(late.words, Catch::Contains("took longer than --deadline"));
+    CHECK(late.output.empty());
+  }
+  CHECK(lab.run("plan vgg19 --nodes 8 --algorithm topoopt --deadline soon").code == 2);
+}
+
+TEST_CASE("a lab whose job is refused where it is planned ends and says why") {
+  const Lab lab;
+  const std::string path = lab.write_scenario(
+      "mode: soft\ncontroller: {plan_steps: 1}\njobs:\n  - {name: ring, workload: vgg19, nodes: 8, iterations: 3}\n");
+  const Finished refused = lab.run("lab run " + path);
+  CHECK(refused.code != 0);
+  CHECK_THAT(refused.output + refused.words, Catch::Contains("the budget was 1"));
+}

@@ -36,7 +36,6 @@ struct FakeDevice {
   Duration settle_time = std::chrono::milliseconds{3};
   std::vector<RingFilter> rings;  ///< of a heater bank, by channel
   bool can_hold = false;          ///< holds the next setpoint ready, unseen
-  bool shows_at_edge = false;     ///< an edge shows it
   std::optional<Setpoint> held;   ///< that one
   bool tells_dark = false;        ///< its driver says so while it still moves
   std::optional<Op> refuses;      ///< answers this with an exception, every time
@@ -83,7 +82,6 @@ class FakeDriver : public Driver {
   Duration lead(const Setpoint&) const override { return std::chrono::milliseconds{10}; }
   void stage(const Setpoint& setpoint) override { staged_ = setpoint; }
   bool can_prepare() const override { return device_->can_hold; }
-  bool shows_at_edge() const override { return device_->shows_at_edge; }
   void prepare() override {
     to_hold_ = staged_;
     hold_failed_ = false;

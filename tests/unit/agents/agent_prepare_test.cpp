@@ -173,7 +173,7 @@ namespace {
 struct EdgeBench : AgentBench {
   EdgeBench() {
     for (const DeviceId id : lasers) {
-      device(id).can_hold = device(id).shows_at_edge = true;
+      device(id).can_hold = true;
     }
     edges = {{"rack", BusId{static_cast<std::uint32_t>(fabric->buses.size())}, lasers}};
     start();

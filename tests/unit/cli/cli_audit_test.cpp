@@ -50,6 +50,7 @@ TEST_CASE("the audit is cut down to what is asked for") {
 
 TEST_CASE("a time is so long ago, or one of UTC, or an error that says how to write it") {
   CHECK(*parse_since("90s", kNow) == kNow - std::chrono::seconds{90});
+  CHECK(*parse_since("1.5 h", kNow) == kNow - std::chrono::minutes{90});
   CHECK(*parse_since("7d", kNow) == kNow - std::chrono::hours{168});
   CHECK(*parse_since("2026-11-22T15:23:20Z", kNow) == kNow);
   CHECK(*parse_since("2026-11-22T15:23", kNow) == kNow - std::chrono::seconds{20});

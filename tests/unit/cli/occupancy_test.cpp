@@ -187,15 +187,49 @@ TEST_CASE("two_outputs_into_one_file_are_refused_by_both_names") {
   order.fabric = "sip-ring";
   order.plot = path_of("loom-same.svg");
   order.links = path_of("loom-same.csv");
-  const auto with_links = check_pictures(order);
+  const auto with_links = check_files(order);
   REQUIRE_FALSE(with_links);
   CHECK(with_links.error().message.find("--links") != std::string::npos);
   CHECK(with_links.error().message.find("loom-same.csv") != std::string::npos);
   order.links.clear();
   order.occupancy = path_of("loom-same.pdf");  // the CSV beside it
-  CHECK_FALSE(check_pictures(order));
+  CHECK_FALSE(check_files(order));
   order.occupancy = path_of("loom-other.pdf");
-  CHECK(check_pictures(order));
+  CHECK(check_files(order));
+  order.output = path_of("loom-other.plan.json");
+  order.wiring = std::filesystem::temp_directory_path() / "." / "loom-other.plan.json";
+  CHECK_FALSE(check_files(order));
+}
+
+TEST_CASE("a_plan_writes_over_no_file_that_it_reads_but_its_base_and_the_search_that_it_resumes") {
+  const std::string base = path_of("loom-base.plan.json");
+  std::ofstream(base) << "{}\n";
+  PlanCommand order;
+  order.workloads = {"vgg19"};
+  order.base = base;
+  order.output = base;
+  CHECK(check_files(order));
+  order.output.clear();
+  order.wiring = base;
+  const auto refused = check_files(order);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(refused.error().message.find("--base") != std::string::npos);
+  order.base.clear();
+  CHECK(check_files(order));
+  order.wiring.clear();
+  order.output = base;
+  order.workloads = {base};
+  CHECK_FALSE(check_files(order));
+  order.workloads.clear();
+  order.output.clear();
+  order.search.resume = base;
+  order.search.save = base;
+  CHECK(check_files(order));
+  order.search.save.clear();
+  order.links = base;
+  CHECK_FALSE(check_files(order));
+  std::filesystem::remove(base);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ loom_test(runtime_test
     ${CMAKE_CURRENT_LIST_DIR}/watched_vfs.cpp
   LINKS loom_runtime)
 loom_test(key_bundle_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/key_bundle_test.cpp LINKS loom_architectures loom_state_folder)
+loom_test(relay_process_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/relay_process_test.cpp LINKS loom_architectures loom_state_folder)
 loom_test(inspector_feed_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/inspector_feed_test.cpp LINKS loom_runtime)
 loom_test(journal_offsets_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/journal_offsets_test.cpp LINKS loom_runtime)
 loom_test(training_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/training_test.cpp LINKS loom_agents loom_runtime)

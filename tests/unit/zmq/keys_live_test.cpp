@@ -244,7 +244,8 @@ struct Process {
   std::vector<Error> problems;
   std::string published;
 
-  Process() {
+  explicit Process(std::string called = "the controller") {
+    files.called = std::move(called);
     files.own = folder.path / "agents-0";
     files.controller = folder.path / "controller.pub";
     files.keyring = folder.path / "keyring";
@@ -330,8 +331,9 @@ TEST_CASE("an_agent_process_believes_nothing_of_a_folder_that_is_open_to_others"
   std::filesystem::permissions(process.folder.path, std::filesystem::perms::owner_all);
 }
 
-TEST_CASE("an_agent_process_follows_another_key_of_the_controller") {
-  Process process;
+TEST_CASE("an_agent_process_follows_another_key_of_the_controller_or_of_its_relay_and_says_whose_it_is") {
+  const std::string called = GENERATE(as<std::string>{}, "the controller", "relay-0");
+  Process process(called);
   Rig& rig = process.rig;
   const KeyPair fresh = make_keys();
   REQUIRE(rig.speak_until(**process.transport->port({5}), {5}, 1));
@@ -341,7 +343,7 @@ TEST_CASE("an_agent_process_follows_another_key_of_the_controller") {
   rig.listen(endpoint);
   REQUIRE(write_whole_file({process.files.controller, "public " + fresh.public_key + "\n", 0644, true}));
   process.live->look(KeysWatch::Cause::written);
-  CHECK_THAT(process.reported.back(), Contains("the controller's key is " + fingerprint_of(fresh.public_key)));
+  CHECK_THAT(process.reported.back(), Contains(called + "'s key is " + fingerprint_of(fresh.public_key)));
   REQUIRE(rig.speak_until(**process.transport->port({5}), {5}, 2));
 }
 

@@ -2,7 +2,9 @@
 // Agents behind a relay: heard as who they are, answered, and held to their own nodes.
 #include "runtime/zmq/relay/relay.hpp"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <zmq.hpp>
 
 #include "runtime/zmq/batch.hpp"
@@ -21,6 +23,8 @@ struct Relayed {
   KeyPair relay_keys;
   std::unique_ptr<Relay> relay;
   Keyring at_relay;
+  std::vector<MessageRefused> turned_away;
+  std::vector<std::pair<LinkTrouble, std::string>> troubles;
 
   explicit Relayed(std::vector<NodeRange> nodes = {{{0}, {7}}}) : relay_keys(make_keys()) {
     REQUIRE(rig.keyring.add({relay_keys.public_key, Role::agent, "relay-0", std::move(nodes), true}).has_value());
@@ -45,6 +49,11 @@ struct Relayed {
     options.agents.keyring = at_relay;
     options.agents.now = [this] { return rig.now; };
     options.controller = {rig.endpoint(), rig.controller_keys.public_key, relay_keys, Connections::shared};
+    options.controller.patience = std::chrono::milliseconds{200};
+    options.controller.on_trouble = [this](LinkTrouble trouble, const std::string& sentence) {
+      troubles.emplace_back(trouble, sentence);
+    };
+    options.turned_away = [this](const MessageRefused& refused) { turned_away.push_back(refused); };
     auto opened = Relay::open(rig.io, std::move(options));
     REQUIRE(opened.has_value());
     relay = std::move(*opened);
@@ -55,6 +64,10 @@ struct Relayed {
         AgentTransport::connect(rig.io, {relay->endpoints().front(), relay_keys.public_key, keys, Connections::shared});
     REQUIRE(connected.has_value());
     return std::move(*connected);
+  }
+
+  bool is_unanswered() const {
+    return std::ranges::any_of(troubles, [](const auto& told) { return told.first == LinkTrouble::unanswered; });
   }
 
   std::string principal_of(NodeId node) const {
@@ -114,6 +127,43 @@ TEST_CASE("a_relay_lets_a_key_speak_for_its_own_nodes_alone_and_operators_not_at
     CHECK(test::number_of(one.envelope) != 2);
     CHECK(test::number_of(one.envelope) != 3);
   }
+}
+
+TEST_CASE("a_relay_sends_an_operator_to_the_controller_and_a_relay_too_and_knows_no_stranger") {
+  Relayed lab;
+  const KeyPair admin = lab.known(Role::admin, "grace");
+  const KeyPair other = make_keys();
+  REQUIRE(lab.at_relay.add({other.public_key, Role::agent, "relay-1", {{{0}, {7}}}, true}).has_value());
+  const KeyPair stranger = make_keys();
+  lab.open();
+  const auto why = [&](const KeyPair& keys) {
+    lab.turned_away.clear();
+    const auto host = lab.agents(keys);
+    const auto of_this_key = [&](const MessageRefused& one) {
+      return one.error.message.find(keys.public_key) != std::string::npos;
+    };
+    REQUIRE(lab.rig.run_until([&] { return std::ranges::any_of(lab.turned_away, of_this_key); }));
+    return std::ranges::find_if(lab.turned_away, of_this_key)->error.message;
+  };
+  CHECK_THAT(why(admin), Contains("is the key of grace, whose role is admin: operators connect to the controller itself"));
+  CHECK_THAT(why(other), Contains("is the key of relay relay-1: a relay connects to the controller itself"));
+  CHECK_THAT(why(stranger), Contains("is not in the keyring; if it is ours, `loom keys grant"));
+  lab.at_relay.remove(admin.public_key);
+  lab.relay->replace_keyring(lab.at_relay);
+  CHECK_THAT(why(admin), Contains("is not in the keyring"));
+}
+
+TEST_CASE("a_relay_that_has_passed_on_nothing_is_owed_no_answer") {
+  Relayed lab;
+  const KeyPair a = lab.known(Role::agent, "agents-0", {{{0}, {3}}});
+  lab.open();
+  lab.rig.run_for(std::chrono::milliseconds{800}, [] { return false; });
+  CHECK_FALSE(lab.is_unanswered());
+  const auto host = lab.agents(a);
+  REQUIRE(lab.rig.speak_until(**host->port({1}), {1}, 1));  // and this controller answers nothing
+  REQUIRE(lab.rig.run_until([&] { return lab.is_unanswered(); }));
+  CHECK(lab.troubles.back().second ==
+        "the controller at " + lab.rig.endpoint() + " knows our key and answers none of our nodes");
 }
 
 TEST_CASE("a_relay_s_key_speaks_for_the_nodes_that_the_controller_grants_it_and_says_for_whom") {

@@ -4,6 +4,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "core/text/format_text.hpp"
 #include "runtime/zmq/batch.hpp"
 #include "runtime/zmq/operator_client.hpp"
 #include "tests/unit/zmq/zmq_rig.hpp"
@@ -90,6 +91,65 @@ TEST_CASE("a_controller_with_another_key_is_not_believed") {
   REQUIRE_FALSE(is_received);
   REQUIRE((*agents)->counters().envelopes_out == 0);
   REQUIRE((*agents)->counters().dropped > 0);
+}
+
+/// What is told of a link's troubles.
+struct Troubles {
+  std::vector<LinkTrouble> kinds;
+  std::vector<std::string> sentences;
+  auto listener() {
+    return [this](LinkTrouble kind, const std::string& sentence) {
+      kinds.push_back(kind);
+      sentences.push_back(sentence);
+    };
+  }
+};
+
+TEST_CASE("whoever_listens_where_a_relay_should_and_has_another_key_is_not_that_relay") {
+  Rig rig;
+  const KeyPair keys = rig.known(Role::agent, "host-a", {{{0}, {9}}});
+  rig.listen();
+  Troubles told;
+  AgentTransportOptions options{rig.endpoint(), make_keys().public_key, keys, Connections::shared, told.listener()};
+  options.called = "relay-1";
+  options.key_file = "relay-1.pub";
+  const auto agents = AgentTransport::connect(rig.io, options);
+  REQUIRE(agents.has_value());
+  const auto is_told = [&] { return std::ranges::find(told.kinds, LinkTrouble::other_key) != told.kinds.end(); };
+  REQUIRE(rig.run_until(is_told));
+  CHECK(told.sentences.back() ==
+        format_text("whoever listens at {} is not relay-1: it does not hold the secret half of relay-1.pub; is that the "
+                    "address of relay-1?",
+                    rig.endpoint()));
+}
+
+TEST_CASE("an_outage_is_told_once_and_whoever_listens_elsewhere_afterwards_is_found_there") {
+  Rig rig;
+  const KeyPair keys = rig.known(Role::agent, "host-a", {{{0}, {9}}});
+  rig.listen();
+  Troubles told;
+  std::string written = "tcp://127.0.0.1:1";
+  AgentTransportOptions options{written, rig.controller_keys.public_key, keys, Connections::shared, told.listener()};
+  options.called = "relay-0";
+  options.find = [&written] { return Result<std::string>(written); };
+  options.patience = std::chrono::milliseconds{100};
+  const auto agents = AgentTransport::connect(rig.io, options);
+  REQUIRE(agents.has_value());
+  REQUIRE(rig.run_until([&] { return !told.sentences.empty(); }));
+  rig.run_for(std::chrono::milliseconds{500}, [] { return false; });
+  CHECK(told.kinds == std::vector{LinkTrouble::unreachable});
+  CHECK(told.sentences.front() == "nobody listens at tcp://127.0.0.1:1 (relay-0)");
+
+  written = rig.endpoint();
+  MessageSeam& port = **(*agents)->port({5});
+  REQUIRE(rig.speak_until(port, {5}, 1));
+  told = {};
+  rig.controller.reset();  // the next outage
+  REQUIRE(rig.run_until([&] { return !told.sentences.empty(); }));
+  CHECK(told.sentences.front() == format_text("nobody listens at {} (relay-0)", written));
+  rig.listen();  // at another port
+  written = rig.endpoint();
+  REQUIRE(rig.speak_until(port, {5}, 2));
 }
 
 TEST_CASE("an_agent_cannot_speak_for_a_node_that_is_not_its_own") {
