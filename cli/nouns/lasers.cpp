@@ -33,6 +33,8 @@ struct LasersOptions {
 /// A controller that lives answers within milliseconds; who does not by then is taken for dead.
 constexpr Duration kControllerPatience = std::chrono::seconds{1};
 constexpr std::size_t kNodesNamed = 20;
+/// An agent that hears the order says so with its next word.
+constexpr auto kLatchPatience = std::chrono::milliseconds{500};
 /// Agents lift their latches, and say so, with their next heartbeats.
 constexpr auto kLiftPatience = std::chrono::seconds{1};
 constexpr auto kLiftInterval = std::chrono::milliseconds{50};
@@ -155,27 +157,38 @@ int follow(const Globals& globals, const OperatorReply& reply, bool wait) {
   return connection ? follow_revision(globals, *connection, reply.revision.value) : give_up(connection.error());
 }
 
-/// Nodes whose agents the controller does not hear, ascending: what it orders does not come to them.
+/// Nodes whose agents have not told the controller that they are latched off, ascending: what it ordered may not have come to
+/// them. Whom it takes for alive is given the time that this takes.
 Result<std::vector<NodeId>> unheard_nodes(const Globals& globals) {
   auto connection = Connection::open(globals);
-  auto reply =
-      connection ? connection->ask(Query{Noun::nodes, {}}) : Result<OperatorReply>(std::unexpected(connection.error()));
-  if (!reply) {
-    return std::unexpected(reply.error());
+  if (!connection) {
+    return std::unexpected(connection.error());
   }
-  std::vector<NodeId> nodes;
-  for (const NodeReport& row : std::get<std::vector<NodeReport>>(reply->rows)) {
-    if (row.session != "live") {
-      nodes.push_back(row.node);
+  const auto deadline = std::chrono::steady_clock::now() + kLatchPatience;
+  while (true) {
+    auto reply = connection->ask(Query{Noun::nodes, {}});
+    if (!reply) {
+      return std::unexpected(reply.error());
     }
+    std::vector<NodeId> nodes;
+    bool may_answer = false;
+    for (const NodeReport& row : std::get<std::vector<NodeReport>>(reply->rows)) {
+      if (row.session != "live" || !row.lasers_latched_off) {
+        nodes.push_back(row.node);
+        may_answer = may_answer || row.session == "live";
+      }
+    }
+    if (!may_answer || std::chrono::steady_clock::now() >= deadline) {
+      std::ranges::sort(nodes);
+      return nodes;
+    }
+    std::this_thread::sleep_for(kLiftInterval);
   }
-  std::ranges::sort(nodes);
-  return nodes;
 }
 
 /// Whom the controller does not hear is asked itself.
 int off_unheard(const Globals& globals, const std::vector<NodeId>& nodes, Revision revision) {
-  print_note(format_text("the controller does not hear {} agents: they are asked themselves", nodes.size()));
+  print_note(format_text("{} agents have not told the controller that they are dark: they are asked themselves", nodes.size()));
   const auto answers = ask_all(globals, LasersRequest{false}, &nodes);
   if (!answers) {
     (void)give_up(answers.error(), "loom lasers off --direct");

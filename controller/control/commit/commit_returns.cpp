@@ -128,7 +128,11 @@ std::optional<std::string> CommitReturns::begin_attempt(const FabricCommit& fail
     return std::nullopt;
   }
   not_before_ = attempts_ == 1 ? facts_.now : facts_.now + facts_.timings.return_backoff;
-  return is_wanted_again ? "again: " + failed.failure().why : format_text("return to revision {}", confirmed_.revision().value);
+  if (!is_wanted_again) {
+    return format_text("return to revision {}", confirmed_.revision().value);
+  }
+  const bool is_without = failed.failure().kind == CommitFailureKind::fault;  // who waits for it is told
+  return (is_without ? "again, without what failed: " : "again: ") + failed.failure().why;
 }
 
 }  // namespace loom

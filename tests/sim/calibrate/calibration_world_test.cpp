@@ -80,9 +80,9 @@ TEST_CASE("rings that are off their fabric are found by light and their job is l
 
 TEST_CASE("a host that is busy for a moment returns a look, and spoils no calibration") {
   Scenario scenario = scenario_on({.calibrated = false, .habits = astray()});
-  for (int i = 0; i < 40; ++i) {  // of which some strike between what a commit measures its host by and its instant
+  for (int i = 0; i < 100; ++i) {  // of which some strike between what a commit measures its host by and its instant
     scenario.machine_faults.push_back(
-        {seconds{5} + i * milliseconds{211}, NodeId{1}, MachineFaultKind::slow, milliseconds{30}, milliseconds{200}});
+        {seconds{5} + i * milliseconds{83}, NodeId{1}, MachineFaultKind::slow, milliseconds{30}, milliseconds{60}});
   }
   World world(scenario, {}, {});
   REQUIRE(world.start());
