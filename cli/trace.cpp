@@ -78,6 +78,16 @@ int trace(const Globals& globals, const TraceCommand& order) {
 
 }  // namespace
 
+Result<void> hand_out_trace(const std::string& path, const std::string& text) {
+  if (path == kStandardOutput) {
+    std::fputs(text.c_str(), stdout);
+  } else if (!path.empty()) {
+    LOOM_TRY(write_text(path, text, "--trace"));
+    print_note(format_text("traced to {}; open it at ui.perfetto.dev", path));
+  }
+  return {};
+}
+
 void add_trace(CLI::App& app, CommandLine& line) {
   CLI::App* verb =
       app.add_subcommand("trace", "Where revisions spent their time: plan, stages, answers, darkness; for Perfetto");

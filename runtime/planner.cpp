@@ -15,10 +15,13 @@ namespace {
 
 /// Nothing was ordered for so long: the next order may be far away, and what the last one set off is likely over. [K]
 constexpr std::chrono::seconds kRest{10};
+/// What looks whether it shall stop has looked by then. [K]
+constexpr std::chrono::milliseconds kHearing{500};
 
 }  // namespace
 
-PlanDeadline::PlanDeadline(Duration limit, std::atomic<bool>& stop) {
+PlanDeadline::PlanDeadline(Duration limit, std::atomic<bool>& stop, std::function<void()> unheard)
+    : unheard_(std::move(unheard)) {
   if (limit != kForever) {
     thread_ = std::jthread([this, limit, &stop] { watch(limit, stop); });
   }
@@ -34,9 +37,14 @@ PlanDeadline::~PlanDeadline() {
 
 void PlanDeadline::watch(Duration limit, std::atomic<bool>& stop) {
   std::unique_lock lock(mutex_);
-  if (!ended_.wait_for(lock, limit, [this] { return is_ended_; })) {
-    is_over_ = true;
-    stop = true;
+  const auto is_ended = [this] { return is_ended_; };
+  if (ended_.wait_for(lock, limit, is_ended)) {
+    return;
+  }
+  is_over_ = true;
+  stop = true;
+  if (unheard_ && !ended_.wait_for(lock, kHearing, is_ended)) {
+    unheard_();
   }
 }
 

@@ -20,8 +20,9 @@ namespace loom {
 /// Asks a plan to stop when its time is up.
 class PlanDeadline {
  public:
-  /// `stop` is set when `limit` has passed before this ends; kForever: never. It must live as long.
-  PlanDeadline(Duration limit, std::atomic<bool>& stop);
+  /// `stop` is set when `limit` has passed before this ends; kForever: never. It must live as long. `unheard`: called half a
+  /// second later, on a thread of its own, if this has not ended by then.
+  PlanDeadline(Duration limit, std::atomic<bool>& stop, std::function<void()> unheard = {});
   ~PlanDeadline();
   PlanDeadline(const PlanDeadline&) = delete;
   PlanDeadline& operator=(const PlanDeadline&) = delete;
@@ -31,6 +32,7 @@ class PlanDeadline {
  private:
   void watch(Duration limit, std::atomic<bool>& stop);
 
+  std::function<void()> unheard_;
   std::atomic<bool> is_over_{false};
   bool is_ended_ = false;
   std::mutex mutex_;

@@ -104,8 +104,9 @@ std::optional<CommitReport> next_after(Connection& connection, std::uint64_t rev
 
 /// The revision by which the controller commits the same once more, where this one came to nothing through no fault of the
 /// order's (an agent was late): it does so after a pause. Nothing: it does not.
-std::optional<std::uint64_t> taken_up_again(Connection& connection, std::uint64_t revision) {
-  const auto patience = std::chrono::steady_clock::now() + kAgainPatience;
+std::optional<std::uint64_t> taken_up_again(Connection& connection, std::uint64_t revision,
+                                            std::chrono::steady_clock::time_point deadline) {
+  const auto patience = std::min(deadline, std::chrono::steady_clock::now() + kAgainPatience);
   while (std::chrono::steady_clock::now() < patience) {
     if (const auto next = next_after(connection, revision)) {
       return next->reason.starts_with("again: ") ? std::optional(next->revision.value) : std::nullopt;
@@ -129,8 +130,8 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
     const auto history = connection.ask(Query{Noun::history, revision});
     if (history) {
       for (const CommitReport& row : std::get<std::vector<CommitReport>>(history->rows)) {
-        const auto again =
-            row.outcome == CommitOutcome::returned ? taken_up_again(connection, revision) : std::optional<std::uint64_t>{};
+        const auto again = row.outcome == CommitOutcome::returned ? taken_up_again(connection, revision, deadline)
+                                                                  : std::optional<std::uint64_t>{};
         if (again) {
           print_note(format_text("revision {} was returned: {}; the same again as revision {}", revision, row.reason, *again));
           revision = *again;

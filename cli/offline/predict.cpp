@@ -9,6 +9,7 @@
 #include "cli/output_file.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
+#include "cli/trace.hpp"
 #include "controller/arena/arena.hpp"
 #include "controller/predict/prediction_text.hpp"
 #include "core/config/calibration_file.hpp"
@@ -97,13 +98,8 @@ int predict(const Globals& globals, const PredictOptions& order) {
   } else {
     std::fputs(prediction_table(predicted->prediction).c_str(), order.trace_path == kStandardOutput ? stderr : stdout);
   }
-  if (order.trace_path == kStandardOutput) {
-    std::fputs(predicted->trace.c_str(), stdout);
-  } else if (!order.trace_path.empty()) {
-    if (const auto written = write_text(order.trace_path, predicted->trace, "--trace"); !written) {
-      return give_up(written.error());
-    }
-    print_note(format_text("traced to {}; open it at ui.perfetto.dev", order.trace_path));
+  if (const auto written = hand_out_trace(order.trace_path, predicted->trace); !written) {
+    return give_up(written.error());
   }
   return kDone;
 }

@@ -13,6 +13,7 @@
 #include "cli/offline/soak.hpp"
 #include "cli/output_file.hpp"
 #include "cli/render/term.hpp"
+#include "cli/trace.hpp"
 #include "controller/architectures/registry.hpp"
 #include "core/config/scenario/fault_file.hpp"
 #include "core/config/scenario/scenario_file.hpp"
@@ -103,13 +104,8 @@ int simulate(const Globals& globals, const SimWords& order) {
     print_result(*result, order.trace_path == kStandardOutput ? stderr : stdout);
   }
   print_violations(*result);
-  if (order.trace_path == kStandardOutput) {
-    std::fputs(result->trace.c_str(), stdout);
-  } else if (!order.trace_path.empty()) {
-    if (const auto written = write_text(order.trace_path, result->trace, "--trace"); !written) {
-      return give_up(written.error());
-    }
-    print_note(format_text("traced to {}; open it at ui.perfetto.dev", order.trace_path));
+  if (const auto written = hand_out_trace(order.trace_path, result->trace); !written) {
+    return give_up(written.error());
   }
   return result->is_as_expected() ? kDone : kFailed;
 }

@@ -4,12 +4,14 @@
 #include "cli/plan/plan.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "cli/command_line.hpp"
-#include "cli/deadline_watch.hpp"
 #include "cli/plan/accuracy_search.hpp"
 #include "cli/plan/inputs.hpp"
 #include "cli/plan/lit_plan.hpp"
@@ -23,6 +25,7 @@
 #include "controller/workload/fabric_settings.hpp"
 #include "controller/workload/models/compute_time.hpp"
 #include "core/text/format_text.hpp"
+#include "runtime/planner.hpp"
 
 namespace loom::cli {
 namespace {
@@ -163,12 +166,8 @@ Result<void> check_files(const PlanCommand& order) {
 }
 
 /// From now until the plan is there; files are written after it.
-Result<std::optional<Duration>> deadline_of(const PlanCommand& order) {
-  if (order.deadline.empty()) {
-    return std::optional<Duration>{};
-  }
-  const auto limit = parse_duration(order.deadline, "--deadline");
-  return limit ? Result<std::optional<Duration>>(*limit) : std::unexpected(limit.error());
+Result<Duration> deadline_of(const PlanCommand& order) {
+  return order.deadline.empty() ? Result<Duration>(kForever) : parse_duration(order.deadline, "--deadline");
 }
 
 Result<PlanAnswer> answer_to(const PlanCommand& order) {
@@ -178,7 +177,12 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
   if (!limit) {
     return std::unexpected(limit.error());
   }
-  DeadlineWatch watch(*limit, "--deadline " + order.deadline);
+  const std::string late = "took longer than --deadline " + order.deadline;
+  std::atomic<bool> stop{false};
+  std::optional<PlanDeadline> watch(std::in_place, *limit, stop, [&late] {  // what is at work there does not look at `stop`
+    complain(ErrorCode::timed_out, late + "; nothing was written");
+    std::_Exit(kTimedOut);
+  });
   const auto inputs = read_plan_inputs(order);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -190,12 +194,12 @@ Result<PlanAnswer> answer_to(const PlanCommand& order) {
             "--bandwidth {} is for TopoOpt without a fabric; fabric {} says its rates itself; nearest: --set fabric.rate=...",
             order.bandwidth, inputs->fabric->name));
   }
-  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_in_light(order, *inputs, &watch.stop());
-  const bool was_in_time = watch.conclude();
+  auto planned = inputs->fabric == nullptr ? plan_topology(order, *inputs) : plan_in_light(order, *inputs, &stop);
+  watch.reset();
   if (!planned) {
     Error error = std::move(planned).error();
-    if (!was_in_time && error.code == ErrorCode::timed_out) {
-      error.message = format_text("{}: {}", watch.sentence(), error.message);
+    if (stop && error.code == ErrorCode::timed_out) {
+      error.message = format_text("{}: {}", late, error.message);
     }
     return std::unexpected(std::move(error));
   }
