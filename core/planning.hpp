@@ -102,6 +102,9 @@ struct PlanRequest {
   std::vector<ObservedLight> observed{};  ///< ascending laser; occupied until it is proven dark
   /// How late agents have fired, as they measured it (p99.9): guards of grants are no shorter.
   Duration fire_skew{};
+  /// Standing light between two nodes may stay until the light that replaces it stands, where both have room beside each other:
+  /// then the result is a plan that is not yet what the intent asks for (JobSchedule::waiting), and is followed by one that is.
+  bool make_before_break = false;
 };
 
 /// One iteration of a job that its nodes repeat, every device at its worst.

@@ -47,8 +47,10 @@ struct JobSchedule {
   /// Cut through: a direct-connect topology, over all of whose rings collectives are spread; pairs with a circuit of their own
   /// are not in the table. Stored and forwarded: what the timeslots were made for.
   ForwardingTable forwarding{};
-  std::uint32_t waiting = 0;  ///< circuits that the job shall get once Schedule::wires have settled: planned again then
-  std::string note{};         ///< for people: which kind of schedule, and why this one
+  /// Circuits of the job that come or go with the next plan, which is made as soon as this one is confirmed: those that shall
+  /// come once Schedule::wires have settled, and those of before that stay until what replaces them is lit.
+  std::uint32_t waiting = 0;
+  std::string note{};  ///< for people: which kind of schedule, and why this one
   bool operator==(const JobSchedule&) const = default;
 };
 

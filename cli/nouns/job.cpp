@@ -41,8 +41,9 @@ std::string workload_help() {
 std::string forwarding_text(const JobReport& row) {
   std::string text =
       row.forwarded_pairs == 0 ? "-" : format_text("{} pairs, {} hops at most", row.forwarded_pairs, row.hops_most);
-  return row.waiting_circuits == 0 ? text
-                                   : format_text("{}; {} circuits wait for look-ahead panels", text, row.waiting_circuits);
+  return row.waiting_circuits == 0
+             ? text
+             : format_text("{}; {} circuits come or go with the next revision", text, row.waiting_circuits);
 }
 
 /// "410, 142.1 ms each, p99 150.2 ms, predicted 151.3 ms (3 played again)"

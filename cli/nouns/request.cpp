@@ -18,7 +18,8 @@ namespace loom::cli {
 namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds{50};
-/// A commit that returned is begun again, if it is, after return_backoff (1 s) and what the return itself takes.
+/// A commit that returned is begun again, if it is, after return_backoff (1 s) and what the return itself takes; one that is
+/// followed by another is so at once.
 constexpr auto kAgainPatience = std::chrono::seconds{4};
 constexpr std::size_t kChangesShown = 40;  ///< of a table; JSON has all
 
@@ -51,7 +52,7 @@ std::string text_of(const ChangeReport& change) {
 }
 
 void add_wait(CLI::App& verb, bool& wait) {
-  verb.add_flag("--wait", wait, "Return when the revision that carries it out is confirmed (--timeout)");
+  verb.add_flag("--wait", wait, "Return when the revision that carries it out, or the last of them, is confirmed (--timeout)");
 }
 
 void add_change_flags(CLI::App& verb, CommandLine& line, bool& wait) {
@@ -116,10 +117,21 @@ std::optional<std::uint64_t> taken_up_again(Connection& connection, std::uint64_
   return std::nullopt;
 }
 
+/// Circuits that come or go with the revision that follows what is confirmed: one order may take two (ADR 97, ADR 15).
+std::uint64_t circuits_to_follow(Connection& connection) {
+  const auto jobs = connection.ask(Query{Noun::jobs, {}});
+  std::uint64_t count = 0;
+  for (const JobReport& row : jobs ? std::get<std::vector<JobReport>>(jobs->rows) : std::vector<JobReport>{}) {
+    count += row.waiting_circuits;
+  }
+  return count;
+}
+
 }  // namespace
 
 int follow_revision(const Globals& globals, Connection& connection, std::uint64_t revision) {
   const auto deadline = std::chrono::steady_clock::now() + globals.timeout;
+  auto at_rest_since = std::chrono::steady_clock::now();
   Progress progress;
   while (true) {
     const auto reply = connection.ask(Query{Noun::status, {}});
@@ -144,12 +156,22 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
         }
       }
     }
+    const auto now = std::chrono::steady_clock::now();
+    at_rest_since = status.stage == CommitState::idle ? at_rest_since : now;
+    std::uint64_t to_follow = 0;
     if (status.revision.value >= revision) {
-      progress.finish(format_text("revision {} is confirmed", status.revision.value));
-      return kDone;
+      to_follow = circuits_to_follow(connection);
+      if (to_follow == 0 || now >= at_rest_since + kAgainPatience) {
+        const std::string open = to_follow == 0 ? "" : format_text("; {} circuits come or go with the next one", to_follow);
+        progress.finish(format_text("revision {} is confirmed{}", status.revision.value, open));
+        return kDone;
+      }
     }
-    if (std::chrono::steady_clock::now() >= deadline) {
-      return give_up({ErrorCode::timed_out, format_text("revision {} is not confirmed after {}; the newest is {}", revision,
+    if (now >= deadline) {
+      const std::string is = to_follow > 0
+                                 ? format_text("confirmed, and the next one, with {} circuits more, is not", to_follow)
+                                 : std::string("not confirmed");
+      return give_up({ErrorCode::timed_out, format_text("revision {} is {} after {}; the newest is {}", revision, is,
                                                         text_of(globals.timeout), status.revision.value)},
                      "loom status");
     }

@@ -310,7 +310,7 @@ void add_changes(CLI::App& group, CommandLine& line) {
   line.when(*apply, apply_schedule, options);
   line.when(*group.add_subcommand("confirm", "What was applied with --confirm-within stays"), confirm_schedule);
   CLI::App* back = group.add_subcommand("rollback", "Back to the jobs and schedules of an earlier confirmed revision");
-  back->add_option("REVISION", options.target, "Nothing: the one before the present one");
+  back->add_option("REVISION", options.target, "Nothing: the last one that carried out something else");
   add_change_flags(*back, line, options.wait);
   line.when(*back, roll_back_schedule, options);
 }

@@ -22,6 +22,18 @@ std::string refusals_word(const RefusalCounts& counts) {
   return text;
 }
 
+/// Of agents that it does not hear a controller does not know whether they are dark still.
+std::string lasers_word(const StatusReport& status) {
+  if (!status.lasers_off) {
+    return "on";
+  }
+  const std::uint32_t unheard = status.suspect + status.dead;
+  return "OFF, latched (loom lasers rearm)" +
+         (unheard == 0 ? std::string{}
+                       : format_text("; {} not heard, NOT KNOWN TO BE DARK (loom lasers status)",
+                                     unheard == 1 ? "1 agent is" : number(unheard) + " agents are"));
+}
+
 }  // namespace
 
 std::string text_of(const StatusReport& status) {
@@ -38,7 +50,7 @@ std::string text_of(const StatusReport& status) {
   line("agents", format_text("{} live, {} suspect, {} dead", status.live, status.suspect, status.dead));
   line("jobs", format_text("{}, {} circuits", status.jobs, status.circuits));
   line("isolation", isolation_word(status.certificate));
-  line("lasers", status.lasers_off ? "OFF, latched (loom lasers rearm)" : "on");
+  line("lasers", lasers_word(status));
   const DriftCounts& drift = status.drift;
   line("drift", format_text("{} missing, {} foreign, {} detuned, {} dim, {} stale", drift.missing, drift.foreign, drift.detuned,
                             drift.dim, drift.stale));

@@ -152,7 +152,7 @@ std::vector<KeyMeaning> action_keys() {
       one("reset", "a device: it is read back and set again"),
       one("darken", "a laser: set dark by hand"),
       one("clear", "a device: the plan decides again"),
-      one("schedule", "pin: what is lit is applied as an operator's own schedule; rollback: back to the revision before"),
+      one("schedule", "pin: what is lit is applied as an operator's own schedule; rollback: back to the one that had others"),
       {"nodes", "of resize: how many from then on", "required with resize", "a whole number"},
   };
 }

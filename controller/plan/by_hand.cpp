@@ -153,6 +153,7 @@ Result<void> add_pinned(Schedule& schedule, const Intent& intent, const Demand& 
       continue;
     }
     schedule.jobs.push_back(pin);
+    schedule.jobs.back().waiting = 0;  // of the plan that it was taken from
     const auto job = std::ranges::find(wanted.jobs, pin.job, &JobDemand::job);
     if (own == nullptr || own->forward_over == nullptr || job == wanted.jobs.end()) {
       continue;

@@ -13,6 +13,7 @@
 #include "controller/plan/compare_light.hpp"
 #include "controller/plan/light/light_scope.hpp"
 #include "controller/plan/lower/lower.hpp"
+#include "controller/plan/make_before_break.hpp"
 #include "controller/plan/reconcile/adoption.hpp"
 #include "controller/plan/unusable.hpp"
 #include "controller/plan/verify/verify.hpp"
@@ -164,8 +165,11 @@ class Pipeline {
     if (!result) {
       return std::unexpected(std::move(result).error());
     }
-    result->left_out = std::move(left_out);
     result->intent = *std::move(intent);
+    if (auto first = before_it_breaks(*result)) {
+      result = *std::move(first);
+    }
+    result->left_out = std::move(left_out);
     result->predicted = predict_laid(fabric_, *result);
     if (request_.compare) {
       result->compared = compare(fabric_, *request_.compare, *result);
@@ -268,6 +272,32 @@ class Pipeline {
     result.schedule = std::move(schedule);
     result.next_circuit = made->lowered.next_circuit;
     return result;
+  }
+
+  /// The plan before `target` in which what it replaces is lit beside it. Nothing: nothing is; or not all that should stays
+  /// lit, or nobody knows where some light is.
+  std::optional<PlanResult> before_it_breaks(const PlanResult& target) const {
+    if (!request_.make_before_break || base_ == nullptr || !unusable_->empty() || !request_.observed.empty()) {
+      return std::nullopt;
+    }
+    auto bridge = bridge_between(fabric_, *base_, target);
+    if (!bridge) {
+      return std::nullopt;
+    }
+    auto first = judged(target.intent, std::move(bridge->schedule));
+    if (!first) {
+      return std::nullopt;
+    }
+    const auto has = [](const PlanResult& result, CircuitId id) {
+      return std::ranges::binary_search(result.plan.circuits, id, {}, &Circuit::id);
+    };
+    const auto stays = [&](const Circuit& circuit) { return !has(target, circuit.id) || has(*first, circuit.id); };
+    if (!std::ranges::all_of(bridge->held, [&](CircuitId id) { return has(*first, id); }) ||
+        !std::ranges::all_of(base_->circuits, stays)) {
+      return std::nullopt;
+    }
+    first->intent = target.intent;
+    return *std::move(first);
   }
 
   const PlanRequest& request_;

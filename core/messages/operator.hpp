@@ -196,7 +196,7 @@ struct ConfirmSchedule {
   bool operator==(const ConfirmSchedule&) const = default;
 };
 
-/// Back to the jobs, pinned schedules and overrides of an earlier confirmed revision; 0: the one before the present one.
+/// Back to jobs, pinned schedules and overrides of an earlier confirmed revision; 0: of the last one that had others.
 /// Drained nodes, maintenance and the laser latch stay as they are now.
 struct RollBackSchedule {
   Revision to;

@@ -293,7 +293,7 @@ struct JobReport {
   bool pinned = false;             ///< its schedule is an operator's, not the scheduler's
   std::uint32_t forwarded_pairs = 0;   ///< of its nodes, that reach each other through others; see ForwardingTable
   std::uint32_t hops_most = 0;         ///< circuits one after the other between two of those
-  std::uint32_t waiting_circuits = 0;  ///< that wait for a look-ahead panel to be wired
+  std::uint32_t waiting_circuits = 0;  ///< that come or go with the revision that follows
   std::string note{};                  ///< which kind of schedule it has, and why
   bool attended = false;               ///< by a launcher that is asked before its light goes dark
   Revision quiesce{};                  ///< the revision that darkens light of it now or next; 0: none, it may send

@@ -191,6 +191,7 @@ void fold(Digest& digest, const MakePlan& effect) {
   digest.add(effect.request->next_circuit.value);
   digest.add(effect.request->intent.jobs.size());
   digest.add(effect.request->algorithm);
+  digest.add(effect.request->make_before_break ? 1U : 0U);
   for (const UnusableDevice& unusable : effect.request->unusable) {
     digest.add(std::uint64_t{unusable.device.value} << 1 | (unusable.holds ? 1U : 0U));
     for (const CrossConnect occupied : unusable.occupied) {

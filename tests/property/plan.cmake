@@ -4,6 +4,7 @@ loom_test(plan_property_test
     ${CMAKE_CURRENT_LIST_DIR}/plan_accepts_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_corruptions_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_leaks_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/make_before_break_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_worlds.cpp
   LINKS loom_plan loom_architectures)
 loom_test(topoopt_property_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/topoopt_walk_test.cpp LINKS loom_plan loom_architectures)

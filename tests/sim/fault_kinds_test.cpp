@@ -257,3 +257,16 @@ TEST_CASE("a_controller_that_takes_over_is_obeyed_and_the_old_one_is_not") {
   }
   CHECK(fenced > 0);  // it went on speaking to some that it still took for its own, and was refused
 }
+
+TEST_CASE("lasers_that_tune_for_longer_than_a_stage_lasts_are_waited_for") {
+  SipOcsParameters parameters;
+  parameters.nodes = 8;
+  parameters.switches = 2;
+  parameters.laser_retune_max = 2 * ControllerTimings{}.stage_deadline;  // a coherent pluggable may take as long
+  const Scenario scenario = one_ring(std::make_shared<const Fabric>(make_sip_ocs(parameters)));
+  REQUIRE(scenario.controller.stage_deadline == ControllerTimings{}.stage_deadline);
+  const auto world = world_of(scenario);
+  world->run_until(Instant{seconds{60}});
+  check_at_rest(*world);
+  CHECK_FALSE(world->light().reached().empty());
+}

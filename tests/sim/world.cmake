@@ -28,6 +28,9 @@ loom_test(drift_test
           ${CMAKE_CURRENT_LIST_DIR}/agent_life_test.cpp
   LINKS loom_sim_world)
 loom_test(edges_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/edges_world_test.cpp LINKS loom_sim_world)
+loom_test(make_before_break_world_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/make_before_break_world_test.cpp
+  LINKS loom_sim_world)
 loom_test(levelling_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/levelling_world_test.cpp LINKS loom_sim_world)
 loom_test(monitors_world_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/monitors_world_test.cpp LINKS loom_sim_world)
 loom_test(replay_light_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/light/replay_light_test.cpp LINKS loom_sim_world loom_predict loom_workload)

@@ -109,12 +109,12 @@ Duration first_dark_of(const std::vector<Participant>& participants) {
 }  // namespace
 
 FabricCommit::FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitPaceOptions pace,
-                           CommitOrigin origin, Instant now, Duration move_time)
+                           CommitOrigin origin, Instant now, MoveTimes move_times)
     : plan_(std::move(plan)),
       timings_(timings),
       pace_(pace, timings),
       measures_(report_of(plan_->plan, std::move(origin), now)),
-      move_time_(move_time) {
+      move_times_(move_times) {
   const Plan& target = plan_->plan;
   participants_.reserve(target.changed.size());
   for (const NodeId node : target.changed) {
@@ -177,8 +177,11 @@ void FabricCommit::set_deadline(Instant now) {
       patience_ = lit_at_ > now ? pace_.patience() : timings_.retry_interval;
       next_tick_ = now + patience_;
       break;
+    case CommitState::preparing:
+      deadline_ = now + move_times_.lasers + timings_.stage_deadline;
+      break;
     case CommitState::moving:
-      deadline_ = now + lead_ + move_time_ + timings_.stage_deadline;
+      deadline_ = now + lead_ + std::max(move_times_.lasers, move_times_.switches) + timings_.stage_deadline;
       break;
     default:
       deadline_ = now + lead_ + timings_.stage_deadline;

@@ -67,11 +67,17 @@ struct CommitOrigin {
   CommitForecast forecast{};
 };
 
+/// How long the slowest of the devices that a plan moves may take.
+struct MoveTimes {
+  Duration lasers{};  ///< to tune: ahead, or while they are dark
+  Duration switches{};
+};
+
 class FabricCommit {
  public:
-  /// `move_time`: how long the slowest switch that moves may take beyond the stage's deadline, minutes where a robot does it.
+  /// `move_times`: a stage in which devices move lasts so much longer, which is minutes where a robot does it.
   FabricCommit(std::shared_ptr<const PlanResult> plan, ControllerTimings timings, CommitPaceOptions pace, CommitOrigin origin,
-               Instant now, Duration move_time = {});
+               Instant now, MoveTimes move_times = {});
 
   /// Sends Prepare to every participant.
   void begin(Instant now, const EnvelopeHeader& header, EffectSink& sink);
@@ -125,7 +131,7 @@ class FabricCommit {
   Instant lit_at_{};     ///< the earliest light of that
   Duration patience_{};  ///< until what is unanswered is repeated
   Duration lead_{};
-  const Duration move_time_;
+  const MoveTimes move_times_;
   bool has_timeline_ = false;
   bool armed_sent_ = false;
   CommitFailure failure_;

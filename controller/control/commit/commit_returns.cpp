@@ -53,7 +53,7 @@ bool CommitReturns::misses_something() const {
   const bool is_as_ordered = confirmed_.exists() && confirmed_.intent().lasers_off == desired_.intent().lasers_off;
   const bool any_waits = std::any_of(jobs_.records().begin(), jobs_.records().end(),
                                      [](const auto& row) { return row.second.state == JobState::waiting; });
-  if (any_waits || !uncertain_.empty() || !is_as_ordered) {
+  if (any_waits || !uncertain_.empty() || !is_as_ordered || confirmed_.is_followed()) {
     return true;
   }
   const auto& circuits = confirmed_.plan().circuits;

@@ -17,17 +17,21 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kHistoryKept = 4'096;
-/// Twice what the slowest switch or gain stage that the plan moves promises: its driver gives up a little later.
-Duration move_time_of(const Fabric& fabric, const Plan& plan) {
-  Duration longest{};
+/// Twice what the slowest laser, and the slowest switch or gain stage, that the plan moves promises: drivers give up a little
+/// later.
+MoveTimes move_times_of(const Fabric& fabric, const Plan& plan) {
+  MoveTimes times;
   for (const NodePlan& node : plan.nodes) {
     for (const DevicePlan& device : node.devices) {
       if (device.touched) {
-        longest = std::max(longest, 2 * settle_time_of(fabric.element(fabric.device(device.device).elements[0])));
+        const Element& element = fabric.element(fabric.device(device.device).elements[0]);
+        const auto* laser = std::get_if<Transmitter>(&element.kind);
+        times.lasers = std::max(times.lasers, 2 * (laser != nullptr ? laser->retune_max : Duration{}));
+        times.switches = std::max(times.switches, 2 * settle_time_of(element));
       }
     }
   }
-  return longest;
+  return times;
 }
 
 /// Ascending. While the lasers are off no job has light to lose.
@@ -234,6 +238,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->reason = wanted_->reason;
   request->fire_skew = fire_skew_.p999();
   request->unusable = unusable_.devices();
+  request->make_before_break = confirmed_.exists() && returns_.uncertain().empty() && !confirmed_.is_followed();
   request->may_leave_out =
       confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : unlit_jobs(desired_.intent(), jobs_);
   unusable_.planned_without(request->unusable);
@@ -275,7 +280,7 @@ void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink&
   append(history_, std::move(report));
   const TakenBack taken = admission_.take_back(planned.intent, error.message);
   journal_.append(desired_.record(), PlanAct{}, sink);
-  if (taken.is_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs())) {
+  if (taken.is_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs() || confirmed_.is_followed())) {
     want_plan("what is left without the jobs that were refused", sink);
   }
 }
@@ -306,10 +311,10 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
                       named(plan->plan.certificate, *facts_.fabric)};
   origin.forecast = dark_forecast_.of(*facts_.fabric, confirmed_, plan->plan);
-  const Duration move_time = move_time_of(*facts_.fabric, plan->plan);
+  const MoveTimes move_times = move_times_of(*facts_.fabric, plan->plan);
   const CommitPaceOptions pace{answers_, returns_.lead_growth(), fire_skew_.p999()};
   committing.commit =
-      std::make_unique<FabricCommit>(std::move(plan), facts_.timings, pace, std::move(origin), facts_.now, move_time);
+      std::make_unique<FabricCommit>(std::move(plan), facts_.timings, pace, std::move(origin), facts_.now, move_times);
   FabricCommit& commit = *committing.commit;
   committing.agents_until = facts_.now + facts_.timings.stage_deadline;
   committing.quiet_until = facts_.now + facts_.timings.quiesce_deadline;
@@ -479,10 +484,8 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
   for (const JobId id : jobs_in_light(jobs_)) {
     advance_stage(id, sink);
   }
-  const auto waits = [](const JobSchedule& schedule) { return schedule.waiting > 0; };
-  const auto& schedules = confirmed_.present()->schedule.jobs;
-  if (std::any_of(schedules.begin(), schedules.end(), waits)) {
-    want_plan("look-ahead panels are wired", sink);  // what waited for them may flip to them
+  if (confirmed_.is_followed()) {
+    want_plan(format_text("what waited for revision {}", confirmed_.revision().value), sink);
   }
   consider_planning(sink);
 }
@@ -517,10 +520,11 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);
-  if (returns_.uncertain().empty() && !is_wanted_again && !is_spared) {
+  const bool has_to_follow = confirmed_.is_followed();
+  if (returns_.uncertain().empty() && !is_wanted_again && !is_spared && !has_to_follow) {
     return consider_planning(sink);
   }
-  if (auto reason = returns_.begin_attempt(*failed, is_wanted_again, sink)) {
+  if (auto reason = returns_.begin_attempt(*failed, is_wanted_again || has_to_follow, sink)) {
     want_plan(*std::move(reason), sink);
   }
 }

@@ -21,6 +21,11 @@ std::shared_ptr<const Plan> ConfirmedPlans::base() const {
   return exists() ? std::shared_ptr<const Plan>(present_, &present_->plan) : nullptr;
 }
 
+bool ConfirmedPlans::is_followed() const {
+  return exists() &&
+         std::ranges::any_of(present_->schedule.jobs, [](const JobSchedule& schedule) { return schedule.waiting > 0; });
+}
+
 const JobSchedule* ConfirmedPlans::schedule_of(JobId job) const {
   if (!exists()) {
     return nullptr;

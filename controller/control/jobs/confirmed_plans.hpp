@@ -21,6 +21,8 @@ class ConfirmedPlans {
   /// Precondition: exists().
   const Plan& plan() const { return present_->plan; }
   const Intent& intent() const { return present_->intent; }
+  /// Some of what its intent asks for comes or goes with another plan, which follows (JobSchedule::waiting).
+  bool is_followed() const;
   /// What the next plan is one step from; null: a dark fabric.
   std::shared_ptr<const Plan> base() const;
   /// Of the job in it; null: it has none.

@@ -124,7 +124,14 @@ Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& ci
                           std::any_of(circuits.begin(), circuits.end(),
                                       [&](const ScheduledCircuit& circuit) { return circuit.job == schedule.job; });
     if (job != nullptr && is_named && job->stage < schedule.stages.size()) {
+      if (schedule.waiting > 0 && mode != ApplyMode::overwrite) {
+        return fail(ErrorCode::busy,
+                    format_text("{} circuits of job {} come or go with the revision that follows {}", schedule.waiting,
+                                schedule.job.value, confirmed.revision().value),
+                    "loom schedule history");
+      }
       pins[schedule.job] = schedule;
+      pins[schedule.job].waiting = 0;
       stages[schedule.job] = &pins[schedule.job].stages[job->stage];
     }
   }
@@ -171,10 +178,27 @@ Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& ci
   return result;
 }
 
-/// Null: there is none.
+/// What is left as it is when somebody goes back, and which stage a job has come to, are no reason to.
+bool carry_out_the_same(const Intent& a, const Intent& b) {
+  const auto is_same_job = [](Job one, const Job& other) {
+    one.stage = other.stage;
+    return one == other;
+  };
+  return std::ranges::equal(a.jobs, b.jobs, is_same_job) && a.pinned == b.pinned && a.overrides == b.overrides;
+}
+
+/// The last one that carried out something else: one order may take several revisions. Null: there is none.
 const KeptRevision* revision_before(Revision confirmed, const SnapshotRecord& state) {
   const KeptRevision* present = kept_revision(state, confirmed);
-  return present == nullptr || present == state.kept.data() ? nullptr : present - 1;
+  if (present == nullptr) {
+    return nullptr;
+  }
+  for (const KeptRevision* each = present; each != state.kept.data();) {
+    if (!carry_out_the_same(*(--each)->intent, *present->intent)) {
+      return each;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -239,7 +263,7 @@ void OperatorRequests::handle(const Requester& requester, const RollBackSchedule
     return refuse(
         requester,
         {ErrorCode::not_found,
-         (request.to.value == 0 ? std::string("there is no earlier revision")
+         (request.to.value == 0 ? std::string("no earlier revision carried out anything else")
                                 : format_text("revision {} was not confirmed or is no longer kept", request.to.value)) +
              (known.empty() ? "" : "; kept are " + known),
          "loom schedule history"},

@@ -195,7 +195,7 @@ enum class ActionKind : std::uint8_t {
   reset,     ///< a device
   darken,    ///< a laser, set dark by hand
   clear,     ///< a device: the plan decides again
-  schedule,  ///< pin: what is lit now is applied as an operator's own schedule; rollback: back to the revision before
+  schedule,  ///< pin: what is lit now is applied as an operator's own schedule; rollback: back to the one that had others
 };
 inline constexpr std::size_t kActionKinds = 11;
 std::string_view to_string(ActionKind kind);

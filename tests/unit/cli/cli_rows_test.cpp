@@ -355,3 +355,16 @@ TEST_CASE("rows in JSON keep every key and value that was promised") {
   INFO(listing);
   CHECK(faults.empty());
 }
+
+TEST_CASE("a status with the lasers off says of how many agents nobody knows that they are dark") {
+  StatusReport off = status();
+  const auto says = [&](std::string_view words) { return cli::text_of(off).find(words) != std::string::npos; };
+  CHECK_FALSE(says("OFF"));
+  off.lasers_off = true;
+  CHECK(says(
+      "lasers      OFF, latched (loom lasers rearm); 2 agents are not heard, NOT KNOWN TO BE DARK (loom lasers status)\n"));
+  off.dead = 0;
+  CHECK(says("; 1 agent is not heard,"));
+  off.suspect = 0;
+  CHECK(says("lasers      OFF, latched (loom lasers rearm)\n"));
+}

@@ -35,9 +35,10 @@ inline constexpr Duration kEverybodyReceives = kAnswerFloor * 4 + milliseconds{2
 /// A commit of revision 7 whose participants are `nodes` of ten.
 struct CommitBench {
   /// `guards`: of the first timeslots of as many lasers.
-  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}, Duration move_time = {},
+  explicit CommitBench(std::vector<std::uint32_t> nodes, Duration cycle = {}, MoveTimes move_times = {},
                        const std::vector<Duration>& guards = {})
-      : commit(result_of(nodes, cycle, guards), timings(), {answers}, {"why", {}, {}, milliseconds{3}, {}}, kStart, move_time) {
+      : commit(result_of(nodes, cycle, guards), timings(), {answers}, {"why", {}, {}, milliseconds{3}, {}}, kStart,
+               move_times) {
     for (const std::uint32_t node : nodes) {
       participants.push_back(NodeId{node});
     }

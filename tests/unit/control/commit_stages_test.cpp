@@ -3,6 +3,7 @@
 // Every instant is written out from the timings.
 #include <algorithm>
 
+#include "core/text/format_text.hpp"
 #include "tests/unit/control/commit_bench.hpp"
 
 namespace loom {
@@ -349,10 +350,12 @@ std::string fails_exactly_at(CommitBench& bench, Instant deadline) {
 }
 
 TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names who is silent") {
-  CommitBench preparing({2, 5});
+  const Duration tuned_ahead = GENERATE(Duration{}, Duration{seconds{30}});
+  CommitBench preparing({2, 5}, {}, {tuned_ahead, seconds{60}});
   preparing.answer(2, Prepared{{}, {}});
-  CHECK(fails_exactly_at(preparing, kStart + seconds{5}) ==
-        "1 of 2 agents did not answer while preparing (node 5) within 5000 ms");
+  CHECK(fails_exactly_at(preparing, kStart + tuned_ahead + seconds{5}) ==
+        format_text("1 of 2 agents did not answer while preparing (node 5) within {} ms",
+                    (tuned_ahead + seconds{5}) / milliseconds{1}));
   CHECK(preparing.commit.failure().node == NodeId{5});
   CHECK(preparing.commit.failure().kind != CommitFailureKind::late);
 
@@ -363,7 +366,7 @@ TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names wh
   CHECK(arming.commit.failure().node == NodeId{2});
   CHECK(arming.commit.failure().kind == CommitFailureKind::late);  // T came before they had answered
 
-  CommitBench moving({2, 5}, {}, seconds{60});
+  CommitBench moving({2, 5}, {}, GENERATE(MoveTimes{seconds{60}, {}}, MoveTimes{seconds{7}, seconds{60}}));
   moving.advance_to(CommitState::moving);
   CHECK(fails_exactly_at(moving, moving.now + milliseconds{10} + seconds{60} + seconds{5}) ==
         "2 of 2 agents did not answer while moving (node 2, 5) within 65010 ms");
