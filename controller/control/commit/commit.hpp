@@ -71,6 +71,7 @@ struct CommitOrigin {
 struct MoveTimes {
   Duration lasers{};  ///< to tune: ahead, or while they are dark
   Duration switches{};
+  Duration least{};  ///< of switches whose agents can only wait for them, from the word to move on
 };
 
 class FabricCommit {
@@ -114,6 +115,7 @@ class FabricCommit {
   void enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
   void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
+  void end_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
 
   std::shared_ptr<const PlanResult> plan_;

@@ -31,6 +31,11 @@ MoveTimes move_times_of(const Fabric& fabric, const Plan& plan) {
       }
     }
   }
+  for (const DeviceId moved : plan.moved_steering) {  // they wait for the word to move
+    const Element& element = fabric.element(fabric.device(moved).elements[0]);
+    const auto* hologram = std::get_if<WavelengthSelectiveSwitch>(&element.kind);
+    times.least = std::max(times.least, hologram != nullptr ? hologram->settle_max : Duration{});
+  }
   return times;
 }
 

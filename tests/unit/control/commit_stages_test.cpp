@@ -378,6 +378,25 @@ TEST_CASE("commit: every stage has its deadline, to the nanosecond, and names wh
         "2 of 2 agents did not answer while relighting (node 2, 5) within 5010 ms");
 }
 
+TEST_CASE("commit: light waits for a hologram's time by the controller's own clock, whatever agents say") {
+  CommitBench bench({2, 5}, {}, {{}, milliseconds{200}, milliseconds{100}});
+  bench.advance_to(CommitState::moving);
+  const Instant began = bench.now;
+  bench.now += milliseconds{3};
+  bench.all(Settled{});
+  CHECK(bench.commit.stage() == CommitState::moving);
+  CHECK(bench.commit.next_tick() == began + milliseconds{100});
+  bench.tick(began + milliseconds{100} - Duration{1});
+  CHECK(bench.commit.stage() == CommitState::moving);
+  bench.tick(began + milliseconds{100});
+  CHECK(bench.commit.stage() == CommitState::relighting);
+  CommitBench late({2, 5}, {}, {{}, milliseconds{200}, milliseconds{100}});
+  late.advance_to(CommitState::moving);
+  late.now += milliseconds{101};
+  late.all(Settled{});
+  CHECK(late.commit.stage() == CommitState::relighting);
+}
+
 TEST_CASE("commit: T leaves room for what answers took, for repeats where messages are lost, and for lateness") {
   const auto lead_of = [](Duration prepare, CommitPaceOptions pace) {
     FabricCommit commit(CommitBench::result_of({2, 5}, {}), timings(), pace, {"why"}, kStart);
