@@ -210,7 +210,7 @@ void FabricCommit::enter(CommitState stage, Instant now, const EnvelopeHeader& h
     }
   }
   if (done_ == total()) {
-    end_stage(now, header, sink);
+    complete_stage(now, header, sink);
   }
 }
 
@@ -269,21 +269,17 @@ void FabricCommit::on_answer(NodeId node, const Body& body, Instant now, const E
   const bool was_waited_for = row != nullptr && participant->progress < row->reached;
   participant->progress = answer.reached;
   if (was_waited_for && answer.reached >= row->reached && ++done_ == total()) {
-    end_stage(now, header, sink);
+    complete_stage(now, header, sink);
   }
 }
 
-/// Everybody says that it stands; but no hologram does before its time, whatever an agent's clock says of that.
-void FabricCommit::end_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
+void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
+  // Everybody says that it stands; but no hologram does before its time, whatever an agent's clock says of that.
   const Instant earliest = stage_ == CommitState::moving ? stage_began_ + move_times_.least : now;
   if (now < earliest) {
     next_tick_ = earliest;
     return;
   }
-  complete_stage(now, header, sink);
-}
-
-void FabricCommit::complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink) {
   measures_.end_stage(stage_, stage_began_, now, fire_at_);
   const auto repeated = static_cast<std::size_t>(std::ranges::count_if(participants_, &Participant::repeated));
   if (stage_ == CommitState::arming) {
@@ -309,7 +305,7 @@ void FabricCommit::on_tick(Instant now, const EnvelopeHeader& header, EffectSink
     return;
   }
   if (done_ == total()) {
-    return end_stage(now, header, sink);
+    return complete_stage(now, header, sink);
   }
   const auto waited_for = [&](const Participant& participant) { return participant.progress < row->reached; };
   if (now >= deadline_) {

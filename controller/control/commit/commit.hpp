@@ -115,7 +115,6 @@ class FabricCommit {
   void enter(CommitState stage, Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void set_deadline(Instant now);
   void request(const Participant& participant, const EnvelopeHeader& header, EffectSink& sink) const;
-  void end_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
   void complete_stage(Instant now, const EnvelopeHeader& header, EffectSink& sink);
 
   std::shared_ptr<const PlanResult> plan_;

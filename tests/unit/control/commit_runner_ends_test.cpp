@@ -523,31 +523,6 @@ TEST_CASE("what waits for a revision comes by a plan of its own, which follows a
   CHECK_FALSE(bench.orders.back()->make_before_break);
 }
 
-TEST_CASE("what follows a revision is ordered again when it fails, and nothing else is") {
-  Bench bench;
-  bench.light(1, {2, 3});
-  const bool is_followed = GENERATE(true, false);
-  auto present = std::make_shared<PlanResult>(*bench.confirmed.present());
-  present->schedule.jobs.back().waiting = is_followed ? 1 : 0;
-  bench.confirmed.confirm(present);
-  bench.want();
-  bench.await_request();
-  const auto plan = bench.made();
-  plan->plan.changed = {NodeId{2}};
-  bench.planned(plan);
-  bench.handle(CommitState::preparing);
-  REQUIRE(bench.runner.under_way() != nullptr);
-  bench.fail_now();
-  REQUIRE(bench.returns.uncertain().empty());
-  bench.durable();
-  CHECK(bench.runner.is_idle() != is_followed);
-  CHECK(bench.returns.misses_something() == is_followed);
-  if (is_followed) {
-    bench.await_request();
-    CHECK_THAT(bench.orders.back()->reason, Catch::StartsWith("again"));
-  }
-}
-
 /// A job in light that plays its stage.
 struct StageBench : Bench {
   explicit StageBench(std::uint32_t stages) {

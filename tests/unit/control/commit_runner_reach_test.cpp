@@ -145,5 +145,29 @@ TEST_CASE("nothing moves in light of a laser that follows no order, unless that 
   }
 }
 
+TEST_CASE("what follows a revision is ordered again when it fails, and nothing else is") {
+  Bench bench;
+  const bool is_followed = GENERATE(true, false);
+  auto present = std::make_shared<PlanResult>(*bench.confirmed.present());
+  present->schedule.jobs.back().waiting = is_followed ? 1 : 0;
+  bench.confirmed.confirm(present);
+  bench.want();
+  bench.await_request();
+  const auto plan = bench.made();
+  plan->plan.changed = {NodeId{2}};
+  bench.planned(plan);
+  bench.handle(CommitState::preparing);
+  REQUIRE(bench.runner.under_way() != nullptr);
+  bench.fail_now();
+  REQUIRE(bench.returns.uncertain().empty());
+  bench.durable();
+  CHECK(bench.runner.is_idle() != is_followed);
+  CHECK(bench.returns.misses_something() == is_followed);
+  if (is_followed) {
+    bench.await_request();
+    CHECK_THAT(bench.orders.back()->reason, Catch::StartsWith("again"));
+  }
+}
+
 }  // namespace
 }  // namespace loom::test
