@@ -168,10 +168,10 @@ int follow_revision(const Globals& globals, Connection& connection, std::uint64_
       }
     }
     if (now >= deadline) {
-      const std::string is = to_follow > 0
-                                 ? format_text("confirmed, and the next one, with {} circuits more, is not", to_follow)
-                                 : std::string("not confirmed");
-      return give_up({ErrorCode::timed_out, format_text("revision {} is {} after {}; the newest is {}", revision, is,
+      const std::string state = to_follow > 0
+                                    ? format_text("confirmed, and the next one, with {} circuits more, is not", to_follow)
+                                    : std::string("not confirmed");
+      return give_up({ErrorCode::timed_out, format_text("revision {} is {} after {}; the newest is {}", revision, state,
                                                         text_of(globals.timeout), status.revision.value)},
                      "loom status");
     }

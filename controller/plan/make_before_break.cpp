@@ -6,15 +6,13 @@
 #include <iterator>
 #include <tuple>
 
+#include "controller/plan/lower/lower.hpp"
+
 namespace loom {
 namespace {
 
 /// Ordered: all circuits of one job between the same two nodes are alike.
 auto pair_of(const Circuit* circuit) { return std::tuple(circuit->job, circuit->source, circuit->destination); }
-
-bool is_standing(const Stage& stage) {
-  return stage.transmit == Transmit::slots && stage.timeslots.size() == 1 && stage.timeslots.front().hold == kForever;
-}
 
 class Bridging {
  public:
@@ -31,17 +29,12 @@ class Bridging {
     for (const Circuit* circuit : begun_) {
       taken[circuit->transmitter.value] = taken[circuit->receiver.value] = true;
     }
-    Bridge bridge{target_.schedule, {}};
-    for (const Circuit* circuit : ended_) {
-      Stage* stage = stage_of(circuit->job, bridge.schedule);
-      if (stage != nullptr && is_replaced(circuit) && !taken[circuit->transmitter.value] && !taken[circuit->receiver.value] &&
-          stood(*circuit)) {
-        stage->timeslots.front().circuits.push_back(*circuit);
-        ++std::ranges::find(bridge.schedule.jobs, circuit->job, &JobSchedule::job)->waiting;
-        bridge.held.push_back(circuit->id);
-      }
-    }
-    return bridge.held.empty() ? std::nullopt : std::optional(std::move(bridge));
+    Circuits held;
+    std::ranges::copy_if(ended_, std::back_inserter(held), [&](const Circuit* circuit) {
+      return is_replaced(circuit) && !taken[circuit->transmitter.value] && !taken[circuit->receiver.value] && stood(*circuit) &&
+             shall_stand(circuit->job);
+    });
+    return held.empty() ? std::nullopt : std::optional(beside(held));
   }
 
  private:
@@ -71,17 +64,33 @@ class Bridging {
            !std::ranges::binary_search(kept_, pair_of(circuit), {}, pair_of);
   }
 
-  /// The one that the job is to have: standing light of a schedule that somebody gave, so that it comes out the same when it is
-  /// planned again; a scheduler may choose otherwise once the light of now is there. Null: it has none.
-  Stage* stage_of(JobId id, Schedule& schedule) const {
+  const Job* job_of(JobId id) const {
     const auto job = std::ranges::find(target_.intent.jobs, id, &Job::id);
-    const auto of_job = std::ranges::find(schedule.jobs, id, &JobSchedule::job);
-    if (job == target_.intent.jobs.end() || of_job == schedule.jobs.end() ||
+    return job == target_.intent.jobs.end() ? nullptr : &*job;
+  }
+
+  /// What the job is to have is standing light of a schedule that somebody gave: that comes out the same when it is planned
+  /// again, and a scheduler may choose otherwise once the light of now is there.
+  bool shall_stand(JobId id) const {
+    const Job* job = job_of(id);
+    const auto schedule = std::ranges::find(target_.schedule.jobs, id, &JobSchedule::job);
+    if (job == nullptr || schedule == target_.schedule.jobs.end() ||
         std::ranges::find(target_.intent.pinned, id, &JobSchedule::job) == target_.intent.pinned.end()) {
-      return nullptr;
+      return false;
     }
-    Stage& stage = of_job->stages[job->stage];
-    return is_standing(stage) ? &stage : nullptr;
+    const Stage& stage = schedule->stages[job->stage];
+    return stage.transmit == Transmit::slots && is_standing(stage);
+  }
+
+  Bridge beside(const Circuits& held) const {
+    Bridge bridge{target_.schedule, {}};
+    for (const Circuit* circuit : held) {
+      JobSchedule& schedule = *std::ranges::find(bridge.schedule.jobs, circuit->job, &JobSchedule::job);
+      schedule.stages[job_of(circuit->job)->stage].timeslots.front().circuits.push_back(*circuit);
+      ++schedule.waiting;
+      bridge.held.push_back(circuit->id);
+    }
+    return bridge;
   }
 
   /// Its laser emits without an end.

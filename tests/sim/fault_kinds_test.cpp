@@ -15,6 +15,7 @@
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/world/troubled_host.hpp"
 #include "tests/sim/light/oddl_light.hpp"
+#include "tests/sim/light/one_ring.hpp"
 
 using namespace loom;
 using namespace loom::test;
@@ -30,20 +31,6 @@ std::shared_ptr<const Fabric> circuit_switches() {
   parameters.nodes = 8;
   parameters.switches = 2;
   return std::make_shared<const Fabric>(make_sip_ocs(parameters));
-}
-
-Scenario one_ring(std::shared_ptr<const Fabric> fabric) {
-  Scenario scenario;
-  scenario.name = "fault-kinds";
-  scenario.fabric = std::move(fabric);
-  scenario.algorithm = scenario.fabric->architecture;
-  JobSubmission job;
-  job.name = "ring";
-  job.workload = "vgg19";
-  job.nodes = 4;
-  job.at = milliseconds{500};
-  scenario.jobs = {job};
-  return scenario;
 }
 
 std::unique_ptr<World> world_of(const Scenario& scenario) {
@@ -79,15 +66,6 @@ MachineFault machine_fault(MachineFaultKind kind, std::optional<NodeId> node) {
   fault.node = node;
   fault.lasts = seconds{1};
   return fault;
-}
-
-void check_at_rest(World& world) {
-  for (const Violation& violation : world.checker().violations()) {
-    FAIL_CHECK(to_string(violation.rule) << ": " << violation.evidence);
-  }
-  for (const std::string& sentence : world.unsettled()) {
-    FAIL_CHECK(sentence);
-  }
 }
 
 /// A loop of true time and a host whose clock and speed the test sets.

@@ -6,6 +6,7 @@
 #include "sim_backend/simulation.hpp"
 #include "sim_backend/world/world.hpp"
 #include "tests/sim/light/oddl_light.hpp"
+#include "tests/sim/light/one_ring.hpp"
 
 using namespace loom;
 using namespace loom::test;
@@ -25,15 +26,7 @@ MachineFault machine_fault(MachineFaultKind kind, std::optional<NodeId> node, Du
 
 /// A ring job over eight nodes; the contact of node 2 is open from 2 s to 3 s.
 Scenario opened() {
-  Scenario scenario;
-  scenario.name = "test";
-  scenario.fabric = small_oddl(8, 4);
-  JobSubmission job;
-  job.name = "ring";
-  job.workload = "vgg19";
-  job.nodes = 8;
-  job.at = milliseconds{500};
-  scenario.jobs = {job};
+  Scenario scenario = one_ring(small_oddl(8, 4), 8);
   scenario.duration = seconds{6};
   scenario.machine_faults = {machine_fault(MachineFaultKind::interlock_open, NodeId{2}, seconds{2}, seconds{1})};
   return scenario;

@@ -131,7 +131,6 @@ Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& ci
                     "loom schedule history");
       }
       pins[schedule.job] = schedule;
-      pins[schedule.job].waiting = 0;
       stages[schedule.job] = &pins[schedule.job].stages[job->stage];
     }
   }

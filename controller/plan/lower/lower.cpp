@@ -286,8 +286,7 @@ class Lowering {
     const TransmitterSetpoint dark{first.slot, power_of(first.transmitter, transmitter), false};
     TransmitterTimeline transmitter_timeline;
     transmitter_timeline.transmitter = first.transmitter;
-    const bool is_static = stage.timeslots.size() == 1 && stage.timeslots[0].hold == kForever;
-    if (is_static || request_.intent.lasers_off) {
+    if (is_standing(stage) || request_.intent.lasers_off) {
       transmitter_timeline.timeline.push_back({Duration{}, Duration{}, kForever, dark});
       return transmitter_timeline;
     }
@@ -577,6 +576,8 @@ class Lowering {
 };
 
 }  // namespace
+
+bool is_standing(const Stage& stage) { return stage.timeslots.size() == 1 && stage.timeslots.front().hold == kForever; }
 
 Result<Lowered> lower(const LowerRequest& request) { return Lowering(request).run(); }
 

@@ -42,6 +42,9 @@ struct Lowered {
   CircuitId next_circuit;
 };
 
+/// Its light is lit once, without an end: no laser retunes inside the stage.
+bool is_standing(const Stage& stage);
+
 /// A circuit whose transmitter's whole timeline, and whose path, are as in the base keeps its id and is not touched; every
 /// other one gets a new id. With lasers off the plan has no circuits, only positions.
 /// Errors: timed_out (it was stopped), out_of_range (stage, timeslots), infeasible (no free path, naming the circuit and where

@@ -9,6 +9,7 @@
 
 #include "controller/architectures/sip_ocs/fabric.hpp"
 #include "sim_backend/simulation.hpp"
+#include "tests/sim/light/one_ring.hpp"
 
 using namespace loom;
 using std::chrono::microseconds;
@@ -31,15 +32,7 @@ struct Bench {
     SipOcsParameters parameters;
     parameters.nodes = 8;
     parameters.switches = 2;
-    scenario.name = "make-before-break";
-    scenario.fabric = std::make_shared<const Fabric>(make_sip_ocs(parameters));
-    scenario.algorithm = scenario.fabric->architecture;
-    JobSubmission job;
-    job.name = "ring";
-    job.workload = "vgg19";
-    job.nodes = 4;
-    job.at = milliseconds{500};
-    scenario.jobs = {job};
+    scenario = test::one_ring(std::make_shared<const Fabric>(make_sip_ocs(parameters)));
     auto script = script_of(scenario);
     REQUIRE(script);
     world = std::make_unique<World>(scenario, std::move(*script), WorldOptions{});
@@ -96,15 +89,6 @@ struct Bench {
       return scenario.fabric->nodes[node.value].transmitters[which] == reach.transmitter;
     });
   }
-  void check_at_rest() const {
-    for (const Violation& violation : world->checker().violations()) {
-      FAIL_CHECK(to_string(violation.rule) << ": " << violation.evidence);
-    }
-    for (const std::string& sentence : world->unsettled()) {
-      FAIL_CHECK(sentence);
-    }
-  }
-
   MessageSeam* terminal = nullptr;
   std::uint64_t requests = 0;
   std::vector<CircuitReport> lit;
@@ -136,7 +120,7 @@ TEST_CASE("light_that_an_operator_moves_to_free_transceivers_is_there_at_every_i
     CHECK(bench.world->controller().confirmed() == Revision{before.value + 2});
   }
   CHECK(bench.world->returned() == 0);
-  bench.check_at_rest();
+  test::check_at_rest(*bench.world);
 }
 
 TEST_CASE("a_controller_that_dies_between_make_and_break_still_comes_to_what_was_asked_for") {
@@ -152,7 +136,7 @@ TEST_CASE("a_controller_that_dies_between_make_and_break_still_comes_to_what_was
     const bool were_beside = bench.world->light().reached().size() == 2 * bench.wanted.size();
     bench.world->crash(controller_peer(), milliseconds{300});
     bench.world->run_until(Instant{kOrdered + seconds{12}});
-    bench.check_at_rest();
+    test::check_at_rest(*bench.world);
     CHECK(bench.pairs() == bench.wanted);
     CHECK((bench.is_only_on(1) || (bench.is_only_on(0) && !were_beside)));  // an order that was not durable is lost
     beside += were_beside ? 1 : 0;
