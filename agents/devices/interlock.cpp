@@ -46,12 +46,30 @@ Interlock::Change Interlock::latch_own(std::string cause) {
 
 Interlock::Change Interlock::contact(const InterlockChanged& change, const std::string& since) {
   Contact& contact = find(change.contact);
-  contact.state = change.open ? ContactState::open : ContactState::closed;
+  const ContactState before = std::exchange(contact.state, change.open ? ContactState::open : ContactState::closed);
   if (!change.open) {
+    if (before != ContactState::closed) {
+      outdate_rearms(contact, since);
+    }
     return Change::none;
   }
   contact.words = format_text("{} since {}", change.problem.empty() ? "is open" : "counts as open: " + change.problem, since);
   return latch_own(format_text("interlock contact {} {}", contact.name, contact.words));
+}
+
+/// Whoever rearmed before the contact was closed, or before this process has read it so, did not know that it would be: what he
+/// ordered names another latch from now on. The same darkness goes on.
+void Interlock::outdate_rearms(const Contact& closed, const std::string& since) {
+  if (!latch_.lasers_off || !latch_.is_own) {
+    return;
+  }
+  ++latch_.own_count;
+  if (latch_.cause.contains(format_text("contact {} ", closed.name))) {
+    const Contact* next = first_not_closed();
+    const bool is_open = next != nullptr && next->state == ContactState::open;
+    latch_.cause = is_open ? format_text("interlock contact {} {}", next->name, next->words)
+                           : format_text("interlock contact {} was open, and is read closed since {}", closed.name, since);
+  }
 }
 
 Interlock::Change Interlock::order_here(const std::string& principal, const std::string& since) {

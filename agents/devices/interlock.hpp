@@ -2,7 +2,8 @@
 // Interlock: the latch that overrides everything, fail-static included. Closed by an order of the controller, by an order at
 // the agent's own process, or by a hard-wired contact. An order of the controller is lifted by a newer one; what the agent
 // latched by itself only by a rearm that names that latch, so that no order given before it, or for another reason, can lift
-// it. Never lifted while a contact is open, and it never relights: light returns with the next commit.
+// it. A contact that is closed makes it another latch: a rearm that was given while it was open lifts nothing afterwards.
+// Never lifted while a contact is open, and it never relights: light returns with the next commit.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,7 @@ class Interlock {
   const Contact* first_not_closed() const;
   Contact& find(const std::string& name);
   Change latch_own(std::string cause);
+  void outdate_rearms(const Contact& closed, const std::string& since);
 
   LatchRecord latch_;
   std::vector<Contact> contacts_;

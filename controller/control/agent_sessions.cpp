@@ -22,10 +22,10 @@ std::optional<SetLasers> owed_to(NodeId node, const AgentSession& session, const
                                  const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
   const bool is_busy = moving != nullptr && moving->takes_part(node) && !desired.intent().lasers_off;
   const bool is_dark = wants_dark(node, desired, confirmed);
-  if (desired.laser_request() == 0 || session.lasers_latched_off == is_dark || is_busy) {
+  if (session.laser_order == 0 || session.lasers_latched_off == is_dark || is_busy) {
     return std::nullopt;
   }
-  return SetLasers{!is_dark, desired.laser_request(), session.rearmed_latch};
+  return SetLasers{!is_dark, session.laser_order, session.rearmed_latch};
 }
 
 /// Sent again with every word of the agent, until its heartbeat says that it has it.
@@ -244,6 +244,7 @@ void AgentSessions::keep_confirmed() {
   for (const NodeId node : confirmed_.plan().changed) {
     AgentSession& session = sessions_[node.value];
     session.lacks_plan = false;
+    session.is_unknown = false;
     session.restores = 0;
     for (const DevicePlan& device : confirmed_.plan().nodes[node.value].devices) {
       if (device.touched) {
@@ -266,6 +267,12 @@ void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) c
     if (is_present(node.id) && owed) {
       send(node.id, *owed, sink);
     }
+  }
+}
+
+void AgentSessions::keep_laser_order(std::uint64_t number, std::optional<NodeId> node) {
+  for (std::uint32_t i = 0; i < sessions_.size(); ++i) {
+    sessions_[i].laser_order = !node || node->value == i ? number : sessions_[i].laser_order;
   }
 }
 

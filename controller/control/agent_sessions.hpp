@@ -74,6 +74,9 @@ class AgentSessions {
   /// Who took part has its plan, and what was touched was read back.
   void keep_confirmed();
   void begin_restore(NodeId node);
+  /// This is the number of the newest order about lasers: of this node's, or (none) of everybody's. It says nothing to others:
+  /// what latched them off, be it an order that no journal could keep, is not lifted by an order about somebody else.
+  void keep_laser_order(std::uint64_t number, std::optional<NodeId> node = {});
   /// Agents that were told to lift their latch are waited for until then.
   void await_rearm(Instant until, OwnLatches own = OwnLatches::stay);
   /// An operator has seen that the lasers of this absent node are dark. Good until it greets, and for this process.

@@ -91,18 +91,14 @@ void Controller::restore(const std::vector<Record>& records) {
   const SnapshotRecord& state = journal_.state();
   facts_.header.term = state.term;
   desired_.restore({state.intent, state.laser_request, state.next_job, state.probation, {}}, facts_.header.clock, facts_.now);
+  sessions_.keep_laser_order(state.laser_request);
   for (const IntentCause& cause : state.answered) {
     answers_.restore(cause);
   }
   confirmed_.restore(state);
   numbers_.restore(state);
   returns_.restore(state);
-  for (const auto& plan : state.uncertain) {
-    unusable_.may_have_left(*plan);
-  }
-  if (state.going != nullptr) {
-    unusable_.may_have_left(*state.going);
-  }
+  unusable_.restore(state);
   std::map<JobId, LitStage> lit;
   for (const LitStage& stage : state.lit) {
     lit[stage.job] = stage;

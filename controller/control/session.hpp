@@ -48,6 +48,7 @@ class AgentSession {
   Revision applied;
   Revision confirmed;  ///< as its last heartbeat said
   bool lasers_latched_off = false;
+  std::uint64_t laser_order = 0;    ///< number of the newest order that is about its lasers
   OwnLatch own_latch;               ///< that the agent has closed by itself
   std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts
   std::string turned_away;          ///< why its last hello was refused; empty: it was not

@@ -148,7 +148,7 @@ class Pipeline {
   }
 
   Result<std::shared_ptr<const PlanResult>> attempt(const Intent& wanted, std::uint32_t place_tried) const {
-    auto intent = place(fabric_, own_, wanted, {request_.unusable, place_tried});
+    auto intent = place(fabric_, own_, wanted, {request_.unusable, place_tried, &request_.intent});
     if (!intent) {
       return std::unexpected(std::move(intent).error());
     }

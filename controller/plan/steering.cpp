@@ -205,7 +205,8 @@ class SteeringCompleter {
   void take_light_away() {
     std::set<DeviceId> lasers;
     std::set<JobId> jobs;
-    for (const DeviceId id : lasers_that_meet({fabric_, plan_, devices_.plans(), known_.observations}, moving_)) {
+    for (const DeviceId id :
+         lasers_that_meet({fabric_, plan_, devices_.plans(), known_.observations, known_.lights}, moving_)) {
       lasers.insert(id);
     }
     const auto laser_of = [&](const Circuit& circuit) { return fabric_.device_of_element[circuit.transmitter.value]; };
@@ -257,7 +258,8 @@ class SteeringCompleter {
 }  // namespace
 
 std::vector<DeviceId> lasers_that_meet(const Fabric& fabric, const KnownState& known, const Plan& plan) {
-  return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations}, moving_of(fabric, plan));
+  return lasers_that_meet({fabric, plan, KnownDevices(fabric, known).plans(), known.observations, known.lights},
+                          moving_of(fabric, plan));
 }
 
 std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& known, const Plan& plan) {
@@ -278,7 +280,7 @@ std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& 
 
 std::vector<DeviceId> moved_in_light_of(const Fabric& fabric, const KnownState& known, const Plan& plan, DeviceId laser) {
   std::vector<DeviceId> devices = moving_of(fabric, plan);
-  const PossibleStates states{fabric, plan, KnownDevices(fabric, known).plans(), known.observations};
+  const PossibleStates states{fabric, plan, KnownDevices(fabric, known).plans(), known.observations, known.lights};
   std::erase_if(devices, [&](DeviceId device) {
     const std::vector<DeviceId> lasers = lasers_that_meet(states, {device});
     return !std::binary_search(lasers.begin(), lasers.end(), laser);

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "controller/plan/light/light_scope.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/observation.hpp"
 #include "core/plan.hpp"
@@ -17,6 +18,7 @@ struct KnownState {
   const Plan* confirmed = nullptr;               ///< or what was found before the first plan; null: a dark fabric
   std::vector<const Plan*> uncertain{};          ///< went, and were not confirmed: carried out nowhere, in part or in full
   std::vector<const Observation*> observations;  ///< by device; null: not read since it was last set
+  std::vector<PossibleLight> lights{};           ///< of lasers that follow no order
 };
 
 /// Nothing that is known asks more of the plan than it says itself.

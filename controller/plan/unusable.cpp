@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/plan/lower/lower.hpp"
 #include "controller/plan/needed_devices.hpp"
 #include "core/text/format_text.hpp"
 
@@ -37,11 +38,6 @@ const Job* find_job(const Intent& intent, JobId id) {
 const Stage* desired_stage(const Intent& intent, const JobSchedule& schedule) {
   const Job* job = find_job(intent, schedule.job);
   return job == nullptr || job->stage >= schedule.stages.size() ? nullptr : &schedule.stages[job->stage];
-}
-
-bool is_dark(const DevicePlan& plan) {
-  return std::none_of(plan.timeline.begin(), plan.timeline.end(),
-                      [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
 }
 
 void set_member(std::vector<NodeId>& sorted, NodeId value, bool is_member) {
@@ -218,6 +214,9 @@ LeftOut UnusableDevices::take_out(const Intent& intent, Schedule& schedule, cons
   }
   for (std::size_t k = 0; is_whole && k < stage.timeslots.size(); ++k) {
     stage.timeslots[k].circuits.clear();
+  }
+  if (is_whole) {
+    stage.streams.clear();  // nobody offers what no light carries
   }
   std::sort(left_out.devices.begin(), left_out.devices.end());
   left_out.devices.erase(std::unique(left_out.devices.begin(), left_out.devices.end()), left_out.devices.end());

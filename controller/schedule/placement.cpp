@@ -56,6 +56,15 @@ class Placer {
 
   Result<void> keep(const Job& job) { return claim(job, job.nodes); }
 
+  /// Of a job that is not planned now: where nobody who is has them already.
+  void reserve(const Job& job) {
+    for (const NodeId node : job.nodes) {
+      if (node.value < taken_.size() && !taken_[node.value].owner) {
+        taken_[node.value].owner = job.id;
+      }
+    }
+  }
+
   Result<std::vector<NodeId>> follow(const Job& job) {
     const std::vector<NodeId>& wanted = job.spec.placement;
     if (job.spec.node_count != 0 && job.spec.node_count != wanted.size()) {
@@ -283,6 +292,12 @@ Result<Intent> place(const Fabric& fabric, const Architecture* architecture, con
       job.nodes.resize(job.spec.node_count);
     }
     LOOM_TRY(placer.keep(job));
+  }
+  for (std::size_t i = 0; choice.wanted != nullptr && i < choice.wanted->jobs.size(); ++i) {
+    const Job& other = choice.wanted->jobs[i];
+    if (std::ranges::find(intent.jobs, other.id, &Job::id) == intent.jobs.end()) {
+      placer.reserve(other);
+    }
   }
   std::vector<JobId> arrived;
   for (Job& job : placed.jobs) {

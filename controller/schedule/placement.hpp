@@ -20,6 +20,8 @@ struct PlaceChoice {
   std::vector<UnusableDevice> unusable{};  ///< nodes whose light needs one of them are the last that are given
   /// 0: as described above. Each further one looks elsewhere: first where no other job is, then that many places on.
   std::uint32_t attempt = 0;
+  /// What is wanted altogether; null: just the intent that is placed. Its other jobs are not planned now and keep their nodes.
+  const Intent* wanted = nullptr;
 };
 
 /// The intent with Job::nodes of every job filled, and Job::share where `architecture` has something to share out (null: it has

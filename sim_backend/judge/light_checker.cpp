@@ -106,10 +106,12 @@ void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latc
   }
 }
 
-void LightChecker::note_contact(Instant now, NodeId node, bool open) {
+void LightChecker::note_contact(Instant now, NodeId node, ContactState state) {
   Contact& contact = contacts_[node];
-  contact.is_open = open;
-  if (open && contact.dark_since == kNever) {
+  contact.is_open = state == ContactState::open;
+  if (state == ContactState::unread) {
+    contact.dark_since = kNever;
+  } else if (contact.is_open && contact.dark_since == kNever) {
     contact.dark_since = now;
   }
 }
@@ -141,6 +143,21 @@ void LightChecker::dismiss_others(Instant now) {
   judge_all(now);
 }
 
+/// Light of a laser that follows no order is the plan's own where it was an earlier plan's: the plan leaves it where it is, and
+/// goes around it. Nothing else excuses it: whom it meets, it meets.
+void LightChecker::keep_left_alone(ActivePlan& active) const {
+  for (const NodePlan& node : active.plan->nodes) {
+    for (const DevicePlan& device : node.devices) {
+      const ElementId element = light_.fabric().device(device.device).elements.front();
+      for (std::size_t i = 0; device.left_alone && i < active_.size(); ++i) {
+        const auto& before = active_[i].of_transmitter[element.value];
+        auto& own = active.of_transmitter[element.value];
+        own.insert(own.end(), before.begin(), before.end());
+      }
+    }
+  }
+}
+
 void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other, const std::vector<Probe>& probes) {
   // A number comes twice only if its first `going` was lost with an incarnation of the controller, and so was never acted on;
   // or if another controller gave it.
@@ -155,6 +172,7 @@ void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other, con
     active.of_transmitter[circuit.transmitter.value].push_back(
         {lower_edge_of(circuit.slot), upper_edge_of(circuit.slot), circuit.receiver});
   }
+  keep_left_alone(active);
   for (const Probe& probe : probes) {
     active.of_transmitter[probe.transmitter.value].push_back({lower_edge_of(probe.slot), upper_edge_of(probe.slot), kNobody});
   }

@@ -17,6 +17,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/fabric/contact.hpp"
 #include "core/journal/journal.hpp"
 #include "sim_backend/light/light_model.hpp"
 #include "sim_backend/snapshot_news.hpp"
@@ -90,8 +91,9 @@ class LightChecker {
   /// What an agent asks its journal to keep.
   void learn_latch(Instant now, NodeId node, const LatchRecord& latch);
   /// This node's interlock contact. Within its devices' blank and control times its light is gone, and stays so until somebody
-  /// has rearmed while the contact was closed, whatever its agent believes.
-  void note_contact(Instant now, NodeId node, bool open);
+  /// has rearmed while the contact was closed, whatever its agent believes. `unread`: it is closed again, and no process was
+  /// there while it was open; software that does not run sees nothing.
+  void note_contact(Instant now, NodeId node, ContactState state);
   /// An operator's rearm has come to a controller.
   void note_rearm();
   /// From now on, for the rules that it names: light that this element makes, that enters it, or that has passed it on its way.
@@ -134,6 +136,7 @@ class LightChecker {
 
   void learn_snapshot(Instant now, const SnapshotRecord& snapshot);
   void activate(std::shared_ptr<const Plan> plan, bool of_other, const std::vector<Probe>& probes);
+  void keep_left_alone(ActivePlan& active) const;
   void confirm(Instant now, Revision revision);
   void classify_all();
   PlanSet plans_of(ElementId transmitter) const;

@@ -3,6 +3,7 @@
 #include "sim_backend/world/operator_script.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/text/format_text.hpp"
@@ -31,6 +32,28 @@ std::vector<ScheduledCircuit> circuits_of(const std::vector<CircuitReport>& rows
 }
 
 Instant later(Instant from, Duration by) { return by == kForever ? kNever : from + by; }
+
+/// What an order is about: a node, a device, a job, all lasers, or the schedule.
+std::tuple<ActionKind, std::uint32_t, std::string> subject_of(const ScenarioAction& action) {
+  switch (action.kind) {
+    case ActionKind::drain:
+    case ActionKind::undrain:
+    case ActionKind::maintain:
+    case ActionKind::release:
+      return {ActionKind::drain, action.node.value, {}};
+    case ActionKind::reset:
+    case ActionKind::darken:
+    case ActionKind::clear:
+      return {ActionKind::reset, action.device.value, {}};
+    case ActionKind::cancel:
+    case ActionKind::resize:
+      return {ActionKind::cancel, 0, action.job};
+    case ActionKind::lasers:
+    case ActionKind::schedule:
+      break;
+  }
+  return {action.kind, 0, {}};
+}
 
 }  // namespace
 
@@ -200,13 +223,19 @@ const OperatorScript::Entry* OperatorScript::job_of(const Action& action) const 
   return action.what.job.empty() ? nullptr : &entries_[by_name_.at(action.what.job)];
 }
 
-/// Orders about a job wait until it is there.
+/// Orders about a job wait until it is there, and orders about anything until the one before them has been answered.
 Instant OperatorScript::due_of(const Action& action) const {
   if (action.answered_at || (action.asked_at == kNever && stopped_)) {
     return kNever;
   }
   if (action.asked_at != kNever) {
     return action.again_at;
+  }
+  const bool follows = std::ranges::any_of(actions_, [&](const Action& other) {
+    return other.asked_at != kNever && !other.answered_at && subject_of(other.what) == subject_of(action.what);
+  });
+  if (follows) {
+    return kNever;
   }
   const Entry* job = job_of(action);
   const bool is_there = job == nullptr || job->state == State::running || is_over(*job);

@@ -54,6 +54,18 @@ std::vector<Revision> gone_revisions(const std::vector<Record>& records) {
   return gone;
 }
 
+/// An operator ordered lasers off, was told that agents keep them so although it could not be recorded, and has not rearmed
+/// since: whoever waits for one of those agents waits for him.
+bool is_dark_unrecorded(const OperatorScript& script) {
+  const OperatorScript::Action* last = nullptr;
+  for (const OperatorScript::Action& action : script.actions()) {
+    const bool counts = action.what.kind == ActionKind::lasers && action.answered_at &&
+                        (!action.what.lasers_on || action.refusal.empty());  // a rearm that was refused is none
+    last = counts && (last == nullptr || action.answered_at >= last->answered_at) ? &action : last;
+  }
+  return last != nullptr && !last->what.lasers_on && last->refusal.contains("agents keep them so");
+}
+
 std::string principal_of(NodeId node) { return format_text("agent-{}", node.value); }
 
 }  // namespace
@@ -447,10 +459,13 @@ std::vector<std::string> World::unlit_jobs() const {
              return trouble.to == kNever && device && word.why.contains(fabric_->device(*device).name + " (device");
            });
   };
+  const auto waits_for_a_rearm = [is_off = is_dark_unrecorded(*script_)](const JobStatement& word) {
+    return is_off && word.why.contains("are latched off there (loom lasers rearm)");
+  };
   std::vector<std::string> found;
   for (const auto& [id, record] : controller_->jobs().records()) {
     const JobStatement word = word_of(id);
-    if (!is_at_rest(word) && !waits_for_ever(word) && !(is_in_light(word) && is_held_dark(id))) {
+    if (!is_at_rest(word) && !waits_for_ever(word) && !waits_for_a_rearm(word) && !(is_in_light(word) && is_held_dark(id))) {
       found.push_back(format_text("job {} ({}) is still {}", id.value, controller_->jobs().facts_of(id).name, word.state));
     }
   }

@@ -223,6 +223,7 @@ class World {
     FaultExcuse excuse;
   };
   std::vector<DeviceTrouble> troubles_;
+  std::set<NodeId> unseen_contacts_;      ///< opened while their agent's process was dead, and not read since
   std::map<NodeId, int> open_contacts_;   ///< how many faults hold a node's contact open; absent: none ever did
   std::vector<FibreFault> fibre_faults_;  ///< now
   RunHistory history_;

@@ -63,8 +63,15 @@ void World::begin_fault(const ScenarioFault& fault) {
   }
 }
 
-/// A device that obeys nobody keeps its light as it is. One whose light changes explains nothing.
+/// A device that obeys nobody keeps its light as it is. One whose light changes explains nothing, unless another fault of it
+/// begins or ends just now.
 void World::note_change(DeviceId device) {
+  const auto is_by_fault = [&](const DeviceTrouble& trouble) {
+    return trouble.elements == fabric_->device(device).elements && (trouble.from == loop_.now() || trouble.to == loop_.now());
+  };
+  if (std::ranges::any_of(troubles_, is_by_fault)) {
+    return;
+  }
   for (const DeviceTrouble& trouble : troubles_) {
     const bool is_late = loop_.now() > trouble.from + kCommandsLanded && loop_.now() < trouble.to;
     if (trouble.excuse.as_it_was && is_late && trouble.elements == fabric_->device(device).elements) {

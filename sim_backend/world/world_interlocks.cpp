@@ -26,6 +26,7 @@ void World::read_contacts(NodeId node) {
     }
   }
   if (const auto contact = open_contacts_.find(node); contact != open_contacts_.end()) {
+    unseen_contacts_.erase(node);
     host.deliver(InterlockChanged{contact->second > 0, contact_of(node), {}});
   }
 }
@@ -33,9 +34,19 @@ void World::read_contacts(NodeId node) {
 void World::set_contact(NodeId node, bool open) {
   open_contacts_[node] += open ? 1 : -1;
   const bool is_open = open_contacts_[node] > 0;  // faults may overlap
-  checker_->note_contact(loop_.now(), node, is_open);
+  const bool is_read = is_up(agent_peer(node));
+  if (is_open && !is_read) {
+    unseen_contacts_.insert(node);
+  }
+  // What opened and closed while no process was there to read it cannot be known to any software.
+  const bool was_seen = is_read || !unseen_contacts_.contains(node);
+  checker_->note_contact(loop_.now(), node,
+                         is_open    ? ContactState::open
+                         : was_seen ? ContactState::closed
+                                    : ContactState::unread);
   watch_bounds();
-  if (is_up(agent_peer(node))) {
+  if (is_read) {
+    unseen_contacts_.erase(node);
     place_of(agent_peer(node)).host->deliver(InterlockChanged{is_open, contact_of(node), {}});
   }
 }

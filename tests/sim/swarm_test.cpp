@@ -72,6 +72,24 @@ TEST_CASE("agents_that_pulse_and_rest_are_as_safe_under_faults_and_converge") {
   CHECK(committed >= 12);
 }
 
+TEST_CASE("a_seed_that_once_found_something_finds_it_no_more") {
+  const std::uint64_t seed = GENERATE(920023, 920098, 920107, 920184, 920691, 920726, 920870, 920974, 921082, 921122, 921155,
+                                      921217, 921706, 921724, 921744, 921837, 921922, 922042, 922236, 922271, 922371, 922386,
+                                      922468, 922678, 922834, 922842, 922943, 922950, 922957, 923104, 923524, 923604, 923736,
+                                      923779, 924570, 924773, 924843, 924987, 925150, 925411, 925499, 925528, 925622);
+  check_clean(run(seed));
+}
+
+TEST_CASE("a_fault_file_that_once_found_something_finds_it_no_more") {
+  SwarmOptions options;
+  options.seed = GENERATE(50, 1159, 3397, 3843);
+  const auto draw = draw_fault_file(options);
+  REQUIRE(draw);
+  const auto result = run_draw(*draw);
+  REQUIRE(result);
+  check_clean(*result);
+}
+
 TEST_CASE("the_swarm_draws_every_kind_of_work") {
   std::size_t granted = 0;
   std::size_t exchanging = 0;

@@ -40,7 +40,21 @@ CommitReturns::CommitReturns(const CommitReturnParts& parts)
       sessions_(parts.sessions),
       jobs_(parts.jobs) {}
 
+/// What was left alone may have shone, or stood, as an earlier plan had it. No plan is made before it has been read.
+void CommitReturns::distrust_left_alone(const Plan& confirmed) {
+  for (const NodePlan& node : confirmed.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (device.left_alone) {
+        uncertain_.distrust(device.device, facts_.now);
+      }
+    }
+  }
+}
+
 void CommitReturns::restore(const SnapshotRecord& state) {
+  if (state.confirmed != nullptr) {
+    distrust_left_alone(*state.confirmed);
+  }
   for (const auto& plan : state.uncertain) {
     uncertain_.add(plan);
   }

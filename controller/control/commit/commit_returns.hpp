@@ -61,6 +61,8 @@ class CommitReturns {
   std::optional<std::string> begin_attempt(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink);
 
  private:
+  void distrust_left_alone(const Plan& confirmed);
+
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;

@@ -57,6 +57,17 @@ std::vector<DeviceId> unproven_lasers(const Fabric& fabric, const KnownState& kn
   return lasers;
 }
 
+/// Of lasers that follow no order, be it that a plan with them dark was confirmed since: they were left alone in it.
+std::vector<PossibleLight> possible_light_of(const std::vector<UnusableDevice>& devices) {
+  std::vector<PossibleLight> lights;
+  for (const UnusableDevice& each : devices) {
+    for (const FrequencySlot slot : each.may_emit) {
+      lights.push_back({each.device, slot});
+    }
+  }
+  return lights;
+}
+
 /// Without the jobs that it leaves out it is what is confirmed already, and that is known to be in light.
 bool is_as_confirmed(const PlanResult& plan, const ConfirmedPlans& confirmed, const Jobs& jobs) {
   const bool is_without_whole =
@@ -272,6 +283,18 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
   return true;
 }
 
+/// Nodes that do not go into maintenance after all may be latched off for it already: a newer order lifts that.
+TakenBack CommitRunner::take_back(const Intent& asked, const std::string& why, EffectSink& sink,
+                                  const std::vector<JobId>& innocent) {
+  TakenBack taken = admission_.take_back(asked, why, sink, innocent);
+  for (const NodeId node : taken.maintained) {
+    desired_.take_laser_request(facts_.header.term);
+    sessions_.keep_laser_order(desired_.laser_request(), node);
+    sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2);
+  }
+  return taken;
+}
+
 void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink& sink) {
   repair_ = {};
   Alarm alarm;
@@ -283,7 +306,7 @@ void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink&
   report.reason = format_text("{}: {}", planned.reason, error.message);
   report.ordered_by = std::move(planned.ordered_by);
   append(history_, std::move(report));
-  const TakenBack taken = admission_.take_back(planned.intent, error.message);
+  const TakenBack taken = take_back(planned.intent, error.message, sink);
   journal_.append(desired_.record(), PlanAct{}, sink);
   if (taken.is_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs() || confirmed_.is_followed())) {
     want_plan("what is left without the jobs that were refused", sink);
@@ -309,8 +332,9 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   returns_.begin_commit();
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
-  const KnownState known = found_.known(uncertain.plans());
+  KnownState known = found_.known(uncertain.plans());
   plan = found_.widen(std::move(plan), uncertain, std::exchange(repair_, {}), known);
+  known.lights = possible_light_of(unusable_.devices());
   numbers_.take_circuits(plan->next_circuit);
   admission_.place(*plan);
   CommitOrigin origin{std::move(planned.reason), std::move(planned.ordered_by), facts_.wall(facts_.now), elapsed,
@@ -521,7 +545,7 @@ void CommitRunner::finish_failed(EffectSink& sink) {
     admission_.want_again(failed->plan(), is_contained);
   } else {
     const std::vector<JobId> innocent = returns_.has_attempts() ? innocent_of(*failed, *facts_.fabric) : std::vector<JobId>{};
-    is_spared = admission_.take_back(failed->plan().intent, failed->failure().why, innocent).is_spared;
+    is_spared = take_back(failed->plan().intent, failed->failure().why, sink, innocent).is_spared;
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);

@@ -184,6 +184,22 @@ RepairScope FoundState::reachable(RepairScope scope, const Plan& plan) const {
   return scope;
 }
 
+/// Lasers of agents that carry out a revision which the journal does not know. They may play timeslots, and what was read of
+/// one says nothing of the next.
+RepairScope FoundState::strangers() const {
+  RepairScope scope;
+  for (const Node& node : facts_.fabric->nodes) {
+    if (policy_.foreign != DriftAnswer::repair || !sessions_[node.id].is_unknown || !sessions_.may_take_part(node.id)) {
+      continue;
+    }
+    scope.nodes.push_back(node.id);
+    std::ranges::copy_if(facts_.fabric->devices_of_agent[node.id.value], std::back_inserter(scope.devices),
+                         [&](DeviceId device) { return facts_.fabric->device(device).role == DeviceRole::transmitter; });
+  }
+  std::ranges::sort(scope.devices);
+  return scope;
+}
+
 std::shared_ptr<const PlanResult> FoundState::widen(std::shared_ptr<const PlanResult> plan, const UncertainState& uncertain,
                                                     const RepairScope& repaired, const KnownState& known) const {
   std::vector<bool> lacks_plan(sessions_.size());
@@ -192,6 +208,7 @@ std::shared_ptr<const PlanResult> FoundState::widen(std::shared_ptr<const PlanRe
   }
   RepairScope repairs = reachable(repaired, plan->plan);
   merge_scope(repairs, reachable(otherwise(plan->plan, known.observations), plan->plan));
+  merge_scope(repairs, reachable(strangers(), plan->plan));
   const RepairScope suspected = reachable(uncertain.scope(), plan->plan);
   plan = widened(std::move(plan), *facts_.fabric, suspected, repairs, known, lacks_plan);
   return without_absent_maintenance(std::move(plan), known);

@@ -36,6 +36,7 @@ class FoundState {
 
  private:
   RepairScope otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const;
+  RepairScope strangers() const;
   RepairScope reachable(RepairScope scope, const Plan& plan) const;
   std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
   std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,

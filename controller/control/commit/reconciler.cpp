@@ -33,24 +33,34 @@ std::vector<NodeId> to_be_restored(const Fabric& fabric, const AgentSessions& se
   return nodes;
 }
 
-/// Light that the repair darkened beside the devices that it was about, where its agents can bring it back.
+/// Light that the repair darkened beside the devices that it was about, where its agents can bring it back. Switches and rings
+/// that it was about may be moving, be it that somebody else failed: light returns when they have been set, too.
 RepairScope taken_away_by(const FabricCommit& failed, const std::vector<DeviceId>& repaired, const Fabric& fabric,
                           const AgentSessions& sessions) {
   RepairScope rest;
+  const auto is_laser = [&](DeviceId id) { return fabric.device(id).role == DeviceRole::transmitter; };
   for (const NodePlan& node : failed.plan().plan.nodes) {
     if (!failed.takes_part(node.node) || node.node == failed.failure().node || !sessions.may_take_part(node.node)) {
       continue;
     }
     for (const DevicePlan& device : node.devices) {
-      if (device.touched && !std::binary_search(repaired.begin(), repaired.end(), device.device)) {
+      if (device.touched &&
+          (!is_laser(device.device) || !std::binary_search(repaired.begin(), repaired.end(), device.device))) {
         rest.devices.push_back(device.device);
+      }
+      if (device.touched && fabric.steers_others[device.device.value]) {
+        rest.steering.push_back(device.device);
       }
     }
     if (!rest.devices.empty() && fabric.device(rest.devices.back()).agent == node.node) {
       rest.nodes.push_back(node.node);
     }
   }
+  if (std::ranges::none_of(rest.devices, is_laser)) {
+    return {};
+  }
   std::sort(rest.devices.begin(), rest.devices.end());
+  std::sort(rest.steering.begin(), rest.steering.end());
   return rest;
 }
 

@@ -35,6 +35,18 @@ const JobSchedule* ConfirmedPlans::schedule_of(JobId job) const {
   return found == jobs.end() ? nullptr : &*found;
 }
 
+bool ConfirmedPlans::needs(NodeId node) const {
+  const auto lets_light_by = [](const DevicePlan& device) {
+    const Setpoint& setpoint = device.timeline.front().setpoint;
+    const auto* rings = std::get_if<FilterSetpoint>(&setpoint);
+    const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
+    const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
+    return (rings != nullptr && !rings->rings.empty()) || (wss != nullptr && !wss->routes.empty()) ||
+           (ocs != nullptr && !ocs->connects.empty());
+  };
+  return has_light_at(node) || (exists() && std::ranges::any_of(plan().nodes[node.value].devices, lets_light_by));
+}
+
 const DevicePlan* ConfirmedPlans::desired_of(const Fabric& fabric, DeviceId device) const {
   const auto& devices = plan().nodes[fabric.device(device).agent.value].devices;
   const auto found = std::lower_bound(devices.begin(), devices.end(), device,

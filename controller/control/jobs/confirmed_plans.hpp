@@ -30,6 +30,8 @@ class ConfirmedPlans {
   /// The device's share; null: it has none. Precondition: exists().
   const DevicePlan* desired_of(const Fabric& fabric, DeviceId device) const;
   bool has_light_at(NodeId node) const { return exists() && !plan().nodes[node.value].ends.empty(); }
+  /// Its own light, or that of others through what its agent drives.
+  bool needs(NodeId node) const;
 
   void confirm(std::shared_ptr<const PlanResult> plan) { present_ = std::move(plan); }
   /// What was found in the journal, which keeps plans and no schedules.

@@ -39,6 +39,8 @@ class DesiredIntent {
   void keep_stage(const Job& lit);
   void set_lasers(bool on) { intent_.lasers_off = !on; }
   void end_maintenance(NodeId node);
+  /// It never went into maintenance; it may get jobs unless it was drained in `good`.
+  void take_back_maintenance(NodeId node, const Intent& good);
   /// What an operator ordered in a revision that failed is as in `good`, unless it was ordered anew since.
   void take_back(const Intent& failed, const Intent& good);
 

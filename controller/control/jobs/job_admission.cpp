@@ -57,7 +57,28 @@ void JobAdmission::want_again(const PlanResult& plan, bool elsewhere) {
   }
 }
 
-TakenBack JobAdmission::take_back(const Intent& asked, const std::string& why, const std::vector<JobId>& innocent) {
+/// Its light goes on, so it is not what its operator was told: aloud.
+std::vector<NodeId> JobAdmission::take_back_maintenance(const Intent& asked, const std::string& why, EffectSink& sink) {
+  std::vector<NodeId> nodes;
+  const Intent good = confirmed_.exists() ? confirmed_.intent() : Intent{};
+  for (const NodeId node : asked.maintenance) {
+    if (std::ranges::binary_search(good.maintenance, node) || !desired_.in_maintenance(node) || !confirmed_.needs(node)) {
+      continue;
+    }
+    desired_.take_back_maintenance(node, good);
+    Alarm alarm;
+    alarm.code = AlarmCode::plan_refused;
+    alarm.node = node;
+    alarm.evidence = format_text("node {} does not go into maintenance, its light goes on: {}", node.value, why);
+    alarm.next_command = format_text("loom node maintenance {} on", node.value);
+    alarms_.raise(std::move(alarm), facts_.now, sink);
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+TakenBack JobAdmission::take_back(const Intent& asked, const std::string& why, EffectSink& sink,
+                                  const std::vector<JobId>& innocent) {
   TakenBack taken;
   for (const Job& job : asked.jobs) {
     const bool has_light = confirmed_.exists() && !confirmed_.present()->is_without(job.id);
@@ -82,6 +103,7 @@ TakenBack JobAdmission::take_back(const Intent& asked, const std::string& why, c
     }
   }
   desired_.take_back(asked, confirmed_.exists() ? confirmed_.intent() : Intent{});
+  taken.maintained = take_back_maintenance(asked, why, sink);
   return taken;
 }
 

@@ -15,8 +15,9 @@
 namespace loom {
 
 struct TakenBack {
-  bool is_refused = false;  ///< a job was
-  bool is_spared = false;   ///< a job that is still to come into light was not
+  bool is_refused = false;           ///< a job was
+  bool is_spared = false;            ///< a job that is still to come into light was not
+  std::vector<NodeId> maintained{};  ///< nodes whose maintenance was taken back
 };
 
 class JobAdmission {
@@ -34,13 +35,15 @@ class JobAdmission {
   /// needed everywhere, so jobs that never had light are placed anew.
   void want_again(const PlanResult& plan, bool elsewhere);
   /// What was asked for cannot be had: jobs that were not in light before are refused, the others keep what they had, and what
-  /// operators ordered is as in the last good intent. `innocent` (ascending): what failed is not for these to bear, and their
-  /// light is still to come.
-  TakenBack take_back(const Intent& asked, const std::string& why, const std::vector<JobId>& innocent = {});
+  /// operators ordered is as in the last good intent: a node that light needs is in maintenance no more. `innocent`
+  /// (ascending): what failed is not for these to bear, and their light is still to come.
+  TakenBack take_back(const Intent& asked, const std::string& why, EffectSink& sink, const std::vector<JobId>& innocent = {});
   /// A job waits for its first light, or for its next stage.
   bool has_unlit_jobs() const;
 
  private:
+  std::vector<NodeId> take_back_maintenance(const Intent& asked, const std::string& why, EffectSink& sink);
+
   const ControllerFacts& facts_;
   DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;

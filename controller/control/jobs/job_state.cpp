@@ -21,7 +21,7 @@ constexpr std::array<JobRow, 8 * kTriggers> kTable{{
     {S::pending, T::measured_lit, S::pending},
     {S::pending, T::measured_degraded, S::pending},
     {S::pending, T::measured_dark, S::pending},
-    {S::pending, T::light_kept, S::pending},
+    {S::pending, T::light_kept, S::lit},  // what is confirmed stays, whatever could not be planned
     {S::pending, T::stage_kept, S::lit},
     {S::pending, T::interrupted, S::pending},
     {S::pending, T::next_stage, S::committing},

@@ -20,6 +20,17 @@ Error without_number(const PlanOutcome& outcome) {
   return error;
 }
 
+/// What waits already goes on waiting. Whoever is on the way into light will be there when this change is planned.
+std::vector<JobId> jobs_that_may_wait(const Intent& intent, const Jobs& jobs) {
+  std::vector<JobId> ids = unlit_jobs(intent, jobs);
+  std::erase_if(ids, [&](JobId id) {
+    const JobRecord* record = jobs.find(id);
+    const auto job = std::ranges::find(intent.jobs, id, &Job::id);
+    return record != nullptr && record->state == JobState::committing && job != intent.jobs.end() && !job->nodes.empty();
+  });
+  return ids;
+}
+
 }  // namespace
 
 bool TentativePlans::has_adoption() const {
@@ -83,8 +94,7 @@ std::optional<TentativeOutcome> TentativePlans::begin(TentativePlan plan, Circui
   request->reason = "trial of: " + plan.reason;
   request->compare = plan.compare;
   request->unusable = unusable_.devices();
-  request->may_leave_out =
-      unlit_jobs(desired_.intent(), jobs_);  // what waits already goes on waiting; what this change is about is planned
+  request->may_leave_out = jobs_that_may_wait(desired_.intent(), jobs_);  // but what this change is about is planned
   if (const auto* change = std::get_if<OperatorChange>(&plan.purpose)) {
     std::erase(request->may_leave_out, change->job);
   }

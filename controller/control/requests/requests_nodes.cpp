@@ -90,6 +90,7 @@ Intent place_anew(Intent intent, NodeId drained) {
 void OperatorRequests::handle(const Requester& requester, const LasersRequest& request, EffectSink& sink) {
   desired_.set_lasers(request.on);
   desired_.take_laser_request(facts_.header.term);
+  sessions_.keep_laser_order(desired_.laser_request());
   OperatorReply answered;
   answered.revision = numbers_.next();
   if (request.on) {
@@ -188,6 +189,7 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
   }
   if (maintains && !request.dry_run) {
     desired_.take_laser_request(facts_.header.term);
+    sessions_.keep_laser_order(desired_.laser_request(), node);
   }
   changes_.begin(std::move(plan), sink);
 }
@@ -212,6 +214,7 @@ void OperatorRequests::release(const Requester& requester, const NodeRequest& re
   }
   desired_.end_maintenance(node);
   desired_.take_laser_request(facts_.header.term);
+  sessions_.keep_laser_order(desired_.laser_request(), node);
   sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2);
   OperatorReply answered;
   if (confirmed_.exists() && sessions_.is_present(node)) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "controller/plan/light/light_scope.hpp"
+#include "controller/plan/lower/lower.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/text/format_text.hpp"
@@ -30,6 +31,12 @@ void add_emissions(const DevicePlan& plan, std::vector<FrequencySlot>& slots) {
     if (laser != nullptr && laser->emit) {
       add(slots, laser->slot);
     }
+  }
+}
+
+void add_connects(const DevicePlan& plan, std::vector<CrossConnect>& connects) {
+  if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&plan.timeline.front().setpoint)) {
+    connects = with_ours(std::move(connects), ocs->connects);
   }
 }
 
@@ -116,9 +123,43 @@ void UnusableWatch::may_have_left(const Plan& plan) {
         Left& left = left_[device.device];
         left.since = facts_.now;
         add_emissions(device, left.emissions);
+        add_connects(device, left.connects);
       }
     }
   }
+}
+
+void UnusableWatch::restore(const SnapshotRecord& state) {
+  for (const auto& plan : state.uncertain) {
+    may_have_left(*plan);
+  }
+  if (state.going != nullptr) {
+    may_have_left(*state.going);
+  }
+  for (const DeviceId laser : state.confirmed == nullptr ? std::vector<DeviceId>{} : left_dark(*state.confirmed)) {
+    for (const KeptRevision& kept : state.kept) {
+      for (const Circuit& circuit : kept.circuits) {
+        if (facts_.fabric->device_of_element[circuit.transmitter.value] == laser) {
+          Left& left = left_[laser];
+          left.since = facts_.now;
+          add(left.emissions, circuit.slot);
+        }
+      }
+    }
+  }
+}
+
+/// Devices that the plan wants dark, and leaves alone.
+std::vector<DeviceId> UnusableWatch::left_dark(const Plan& plan) const {
+  std::vector<DeviceId> lasers;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (device.left_alone && facts_.fabric->device(device.device).role == DeviceRole::transmitter && is_dark(device)) {
+        lasers.push_back(device.device);
+      }
+    }
+  }
+  return lasers;
 }
 
 void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId laser) {
@@ -136,6 +177,13 @@ void UnusableWatch::commit_confirmed() {
         left_.erase(device.device);
         rows_.erase(device.device);
       }
+    }
+  }
+  for (const DeviceId laser : left_dark(plan)) {
+    if (const auto light = planned_around_.find(laser); light != planned_around_.end()) {
+      Left& left = left_[laser];
+      left.since = facts_.now;
+      std::ranges::for_each(light->second, [&](FrequencySlot slot) { add(left.emissions, slot); });
     }
   }
 }
@@ -160,7 +208,8 @@ bool UnusableWatch::is_proven_dark(DeviceId id) const {
   const Observation* seen = sessions_.observed(id);
   const auto* laser = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
   // A laser that follows no order and was last read lit does not follow the latch either.
-  const bool shines_on = laser != nullptr && laser->emitting && seen->health == DeviceHealth::failed;
+  const bool follows = seen == nullptr || (seen->health != DeviceHealth::failed && !rows_.contains(id));
+  const bool shines_on = laser != nullptr && laser->emitting && !follows;
   return session.is_reported_dark || (session.lasers_latched_off && !shines_on) ||
          (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
 }
@@ -268,9 +317,14 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
 void UnusableWatch::planned_without(const std::vector<UnusableDevice>& devices) {
   planned_without_.clear();
   planned_beside_.clear();
+  planned_around_.clear();
   for (const UnusableDevice& each : devices) {
     if (each.occupied.empty()) {
       planned_without_.push_back(each.device);
+      std::vector<FrequencySlot> light = each.holds ? base_emissions(each.device) : each.may_emit;
+      if (!light.empty()) {
+        planned_around_[each.device] = std::move(light);
+      }
     }
     for (const CrossConnect occupied : each.occupied) {
       planned_beside_.emplace_back(each.device, occupied);
@@ -311,7 +365,11 @@ std::vector<CrossConnect> UnusableWatch::occupied_of(DeviceId id) const {
   }
   const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
   const auto* desired = plan == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&plan->timeline.front().setpoint);
-  return others_beside(*ocs, desired == nullptr ? std::vector<CrossConnect>{} : desired->connects);
+  std::vector<CrossConnect> ours = desired == nullptr ? std::vector<CrossConnect>{} : desired->connects;
+  if (const auto left = left_.find(id); left != left_.end()) {  // an agent that began anew takes them for somebody else's
+    ours = with_ours(std::move(ours), left->second.connects);
+  }
+  return others_beside(*ocs, ours);
 }
 
 }  // namespace loom

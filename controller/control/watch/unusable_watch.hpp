@@ -35,10 +35,13 @@ class UnusableWatch {
   bool commit_failed(const FabricCommit& failed, EffectSink& sink);
   /// The plan went and was not confirmed: its devices may be where it wants them, or on the way.
   void may_have_left(const Plan& plan);
+  /// What an earlier incarnation of the controller knew. A laser that the confirmed plan has dark and left alone may emit
+  /// whatever a revision that is kept had of it.
+  void restore(const SnapshotRecord& state);
   /// Light of this laser, which nobody can prove dark, would meet the devices if they moved: they stay as long as it may be
   /// there.
   void hold_back(const std::vector<DeviceId>& devices, DeviceId laser);
-  /// What the confirmed plan touched was read back.
+  /// What the confirmed plan touched was read back. A laser that it has dark and left alone goes on as it was.
   void commit_confirmed();
 
   /// For a plan that is asked for now; ascending.
@@ -68,10 +71,11 @@ class UnusableWatch {
     Instant retry_at{};     ///< not before; it has to answer as well
     bool is_tried = false;  ///< plans use it again, until it fails again
   };
-  /// What a failed commit may have left of a device that it touched.
+  /// What a failed commit may have left of a device that it touched, or a plan that left it alone.
   struct Left {
     Instant since{};
     std::vector<FrequencySlot> emissions{};  ///< of a laser
+    std::vector<CrossConnect> connects{};    ///< of a circuit switch
   };
 
   void mark(DeviceId device, std::string why, EffectSink& sink);
@@ -81,6 +85,7 @@ class UnusableWatch {
   UnusableDevice entry(DeviceId device, std::string why) const;
   /// Of a circuit switch: what somebody else connected, by its last reading, beside what is desired.
   std::vector<CrossConnect> occupied_of(DeviceId device) const;
+  std::vector<DeviceId> left_dark(const Plan& plan) const;
   std::vector<FrequencySlot> base_emissions(DeviceId device) const;
 
   const ControllerFacts& facts_;
@@ -91,6 +96,7 @@ class UnusableWatch {
   std::map<DeviceId, Left> left_;                                  ///< until a commit that touches it is confirmed
   std::map<DeviceId, DeviceId> held_back_;                         ///< what stays -> the laser
   std::vector<DeviceId> planned_without_;                          ///< ascending
+  std::map<DeviceId, std::vector<FrequencySlot>> planned_around_;  ///< light of lasers among them
   std::vector<std::pair<DeviceId, CrossConnect>> planned_beside_;  ///< connections of somebody else
 };
 

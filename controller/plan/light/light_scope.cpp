@@ -59,6 +59,9 @@ class ScopeWalk {
         add_found(device, seen->reading);
       }
     }
+    for (const PossibleLight& light : states.lights) {
+      add_light(light.laser, {light.slot, {}, true});
+    }
     for (const DeviceId id : moving) {
       moves_[id.value] = true;
       const Observation* seen = states.observations[id.value];

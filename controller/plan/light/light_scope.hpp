@@ -12,12 +12,19 @@
 
 namespace loom {
 
+/// Light that may be there, whatever plans and readings say.
+struct PossibleLight {
+  DeviceId laser;
+  FrequencySlot slot;
+};
+
 /// What may be out there beside `target`, where devices shall be.
 struct PossibleStates {
   const Fabric& fabric;
   const Plan& target;
   std::vector<const Plan*> others;               ///< confirmed, and whatever was carried out in part
   std::vector<const Observation*> observations;  ///< by device; null: not read since it was last set
+  std::vector<PossibleLight> lights{};
 };
 
 /// Lasers, ascending, whose light may meet what differs of the `moving` devices (ascending) between any two states of them.

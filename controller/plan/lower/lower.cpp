@@ -189,7 +189,7 @@ class Lowering {
           return std::ranges::none_of(circuits, [&](const Circuit& known) { return same_light(known, circuit); });
         });
       }
-      if (whole.stage->transmit == Transmit::grants) {
+      if (whole.stage->transmit == Transmit::grants && !circuits.empty()) {  // else all of it was left out
         std::vector<GrantMap> maps = grant_maps(fabric_, *whole.job, *whole.stage, circuits, request_.fire_skew);
         for (std::size_t rank = 0; rank < maps.size(); ++rank) {
           maps_[whole.job->nodes[rank].value] = std::move(maps[rank]);
@@ -515,6 +515,9 @@ class Lowering {
     if (probe != probes_.end() && probe->second.emit) {
       plan.touched = true;  // what it shines on is set anew
     }
+    if (device.role == DeviceRole::transmitter && before != nullptr && before->left_alone && is_dark(*before)) {
+      plan.touched = true;  // it followed no order, and nobody has seen it dark since
+    }
     if (plan.touched && device.role != DeviceRole::transmitter) {
       plan.may_hold = {before == nullptr ? idle.setpoint : before->timeline.front().setpoint};
     }
@@ -576,6 +579,10 @@ class Lowering {
 };
 
 }  // namespace
+
+bool is_dark(const DevicePlan& plan) {
+  return std::ranges::none_of(plan.timeline, [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
+}
 
 bool is_standing(const Stage& stage) { return stage.timeslots.size() == 1 && stage.timeslots.front().hold == kForever; }
 

@@ -44,6 +44,8 @@ struct Lowered {
 
 /// Its light is lit once, without an end: no laser retunes inside the stage.
 bool is_standing(const Stage& stage);
+/// The device emits at no time.
+bool is_dark(const DevicePlan& plan);
 
 /// A circuit whose transmitter's whole timeline, and whose path, are as in the base keeps its id and is not touched; every
 /// other one gets a new id. With lasers off the plan has no circuits, only positions.

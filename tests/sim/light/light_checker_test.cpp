@@ -270,8 +270,8 @@ TEST_CASE("an_open_contact_is_dark_within_the_devices_times_and_until_a_rearm_wi
   LitCourt court;
   const auto& transmitter = std::get<Transmitter>(court.fabric->element(court.fabric->nodes[0].transmitters.front()).kind);
   const Instant opened = instant_from_ns(court.clock);
-  court.checker.note_contact(opened, NodeId{1}, true);  // node 1 shines nothing
-  court.checker.note_contact(opened, NodeId{0}, true);
+  court.checker.note_contact(opened, NodeId{1}, ContactState::open);  // node 1 shines nothing
+  court.checker.note_contact(opened, NodeId{0}, ContactState::open);
   const Instant bound = opened + transmitter.blank_max + transmitter.control_max;
   REQUIRE(court.checker.next_bound(opened) == bound);
   court.checker.judge_all(bound - Duration{1});
@@ -286,10 +286,10 @@ TEST_CASE("an_open_contact_is_dark_within_the_devices_times_and_until_a_rearm_wi
 
 TEST_CASE("light_after_an_open_contact_is_unlawful_until_somebody_rearms_while_it_is_closed") {
   LitCourt court;
-  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, true);
+  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, ContactState::open);
   court.darken(0);
   court.checker.note_rearm();  // too early: it is open
-  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, false);
+  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, ContactState::closed);
   const bool is_rearmed = GENERATE(true, false);
   if (is_rearmed) {
     court.checker.note_rearm();

@@ -107,7 +107,36 @@ TEST_CASE("any_one_of_several_contacts_that_is_open_darkens_and_holds_the_latch"
   CHECK(says(bench.alarms.back().evidence, "close the contact, then"));
   bench.deliver(InterlockChanged{false, "cover", {}});
   CHECK(bench.agent->interlock().latched());
-  bench.receive(Revision{}, SetLasers{true, 10, latch.number});
+  const OwnLatch closed = bench.last<Heartbeat>()->own_latch;
+  CHECK(says(closed.cause, "interlock contact cover was open, and is read closed since "));
+  bench.receive(Revision{}, SetLasers{true, 10, latch.number});  // ordered while it was open
+  CHECK(bench.agent->interlock().latched());
+  bench.receive(Revision{}, SetLasers{true, 11, closed.number});
+  CHECK_FALSE(bench.agent->interlock().latched());
+}
+
+TEST_CASE("a_rearm_that_was_given_while_a_contact_was_open_never_brings_light_back_when_it_is_closed") {
+  LitBench bench;
+  bench.deliver(InterlockChanged{true, "door", {}});
+  const std::uint64_t number = bench.last<Heartbeat>()->own_latch.number;
+  bench.receive(Revision{}, SetLasers{true, 4, number});  // for somebody else's contact, say
+  bench.deliver(InterlockChanged{false, "door", {}});
+  const bool is_anew = GENERATE(false, true);
+  bench.receive(Revision{}, SetLasers{true, is_anew ? 5U : 4U, number});  // said again, or numbered anew
+  CHECK(bench.agent->interlock().latched());
+  bench.commit(bench.static_plan(2, 16));
+  CHECK(is_dark(bench));
+}
+
+TEST_CASE("a_rearm_does_not_lift_what_a_new_process_of_the_agent_has_read_closed_since") {
+  LitBench bench;
+  bench.deliver(InterlockChanged{true, "door", {}});
+  const std::uint64_t number = bench.last<Heartbeat>()->own_latch.number;
+  bench.start(2);
+  bench.deliver(InterlockChanged{false, "door", {}});  // closed while it was dead
+  bench.receive(Revision{}, SetLasers{true, 5, number});
+  CHECK(bench.agent->interlock().latched());
+  bench.receive(Revision{}, SetLasers{true, 6, bench.agent->interlock().own_latch().number});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
@@ -117,9 +146,9 @@ TEST_CASE("what_an_agent_latched_by_itself_is_lifted_by_a_rearm_that_names_it_an
   bench.deliver(InterlockChanged{true, "door", {}});
   bench.deliver(InterlockChanged{false, "door", {}});
   const std::uint64_t number = bench.last<Heartbeat>()->own_latch.number;
-  CHECK(number == 1);
-  const auto order = GENERATE(SetLasers{true, 3, 1}, SetLasers{true, 2, 1}, SetLasers{true, 4, 0}, SetLasers{true, 1u << 20, 0},
-                              SetLasers{true, 4, 2});
+  CHECK(number == 2);  // opened, and closed
+  const auto order = GENERATE(SetLasers{true, 3, 2}, SetLasers{true, 2, 2}, SetLasers{true, 4, 0}, SetLasers{true, 1u << 20, 0},
+                              SetLasers{true, 4, 1}, SetLasers{true, 4, 3});
   CAPTURE(order.order, order.own_latch);
   bench.receive(Revision{}, order);  // given before it, or for another node's end of maintenance
   CHECK(bench.agent->interlock().latched());
@@ -127,9 +156,9 @@ TEST_CASE("what_an_agent_latched_by_itself_is_lifted_by_a_rearm_that_names_it_an
   CHECK(is_dark(bench));
   bench.start(2);
   CHECK(bench.agent->interlock().latched());
-  CHECK(bench.agent->interlock().own_latch().number == 1);
+  CHECK(bench.agent->interlock().own_latch().number == 2);
   bench.deliver(InterlockChanged{false, "door", {}});
-  bench.receive(Revision{}, SetLasers{true, (1u << 20) + 1, 1});
+  bench.receive(Revision{}, SetLasers{true, (1u << 20) + 1, 3});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
@@ -139,10 +168,10 @@ TEST_CASE("a_rearm_of_the_latch_before_does_not_lift_the_one_after") {
   bench.deliver(InterlockChanged{false, "door", {}});
   bench.deliver(InterlockChanged{true, "door", {}});
   bench.deliver(InterlockChanged{false, "door", {}});
-  CHECK(bench.last<Heartbeat>()->own_latch.number == 2);
-  bench.receive(Revision{}, SetLasers{true, 5, 1});  // its operator knew of the first opening only
+  CHECK(bench.last<Heartbeat>()->own_latch.number == 4);
+  bench.receive(Revision{}, SetLasers{true, 5, 2});  // its operator knew of the first opening only
   CHECK(bench.agent->interlock().latched());
-  bench.receive(Revision{}, SetLasers{true, 6, 2});
+  bench.receive(Revision{}, SetLasers{true, 6, 4});
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
