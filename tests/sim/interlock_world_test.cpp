@@ -85,6 +85,25 @@ TEST_CASE("an_open_contact_needs_no_controller_and_no_network") {
                              [](const ExcusedViolation& each) { return each.violation.rule == SafetyRule::interlock; }));
 }
 
+TEST_CASE("a_rearm_for_somebody_elses_contact_does_not_bring_light_back_where_one_is_still_open") {
+  Scenario scenario = opened();
+  scenario.machine_faults.push_back(
+      machine_fault(MachineFaultKind::interlock_open, NodeId{5}, milliseconds{2'100}, milliseconds{10}));  // rearmed at 2.41 s
+  ScenarioAction maintenance;  // its order about lasers is a newer one than that rearm
+  maintenance.kind = ActionKind::maintain;
+  maintenance.at = milliseconds{3'050};
+  maintenance.node = NodeId{7};
+  scenario.jobs.front().nodes = 4;
+  scenario.actions = {maintenance};
+  const SimResult result = run(scenario);
+  check_clean(result);
+  CHECK(is_lit(result, NodeId{2}, milliseconds{1'999}));
+  for (Duration at = milliseconds{2'100}; at < milliseconds{3'300}; at += milliseconds{1}) {
+    REQUIRE_FALSE(is_lit(result, NodeId{2}, at));
+  }
+  CHECK(is_lit(result, NodeId{2}, result.virtual_time));
+}
+
 TEST_CASE("the_judge_notices_light_that_stays_although_a_contact_is_open") {
   const Scenario scenario = opened();
   auto jobs = script_of(scenario);

@@ -178,6 +178,23 @@ TEST_CASE("light_of_no_plan_is_stray") {
   CHECK(court.checker.violations().front().evidence.find("belongs to no circuit") != std::string::npos);
 }
 
+TEST_CASE("light_that_a_plan_leaves_alone_is_no_stray_where_an_earlier_plan_had_it") {
+  LitCourt court;
+  const bool is_left_alone = GENERATE(true, false);
+  auto plan = std::make_shared<Plan>();
+  plan->revision = Revision{2};
+  NodePlan& node = plan->nodes.emplace_back();
+  const DeviceId laser = *court.fabric->device_of_element[court.fabric->nodes[0].transmitters.front().value];
+  DevicePlan& device = node.devices.emplace_back(DevicePlan{laser, false, {{{}, {}, kForever, TransmitterSetpoint{}}}});
+  device.left_alone = is_left_alone;
+  for (const CommitDecision decision : {CommitDecision::going, CommitDecision::confirmed}) {
+    court.checker.learn(instant_from_ns(court.clock), CommitRecord{decision, Revision{2}, CircuitId{}, plan});
+  }
+  CHECK(court.count(SafetyRule::stray) == (is_left_alone ? 0 : 1));
+  court.emit(0, 3);  // another colour is nobody's, either way
+  CHECK(court.count(SafetyRule::stray) > 0);
+}
+
 TEST_CASE("light_at_a_receiver_of_no_circuit_is_stray_there") {
   Court court;
   court.open_group();
@@ -282,6 +299,16 @@ TEST_CASE("an_open_contact_is_dark_within_the_devices_times_and_until_a_rearm_wi
   }
   court.checker.judge_all(bound);
   CHECK(court.count(SafetyRule::interlock) == (is_dark ? 0 : 1));
+}
+
+TEST_CASE("a_contact_that_opened_and_closed_while_no_process_could_read_it_asks_for_no_darkness") {
+  LitCourt court;
+  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, ContactState::open);
+  const bool was_seen = GENERATE(true, false);
+  court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, was_seen ? ContactState::closed : ContactState::unread);
+  court.clock += 1'000'000'000;
+  court.checker.judge_all(instant_from_ns(court.clock));
+  CHECK(court.count(SafetyRule::interlock) == (was_seen ? 1 : 0));
 }
 
 TEST_CASE("light_after_an_open_contact_is_unlawful_until_somebody_rearms_while_it_is_closed") {

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "controller/schedule/placement.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
 
 namespace loom::test {
@@ -210,6 +211,25 @@ TEST_CASE("only the job that does not fit is left out, and what runs is planned 
   CHECK((*made)->left_out[0].why.message == "no room for 3 jobs");
   CHECK((*made)->intent.jobs.size() == 5);
   CHECK(attempts.made[1] == std::vector<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("a job that is not planned now keeps its nodes") {
+  const Fabric fabric = small_oddl(8, 4);
+  Intent wanted;
+  wanted.jobs = {job_of(1, 4, CollectiveKind::all_reduce), job_of(2, 4, CollectiveKind::all_reduce)};
+  wanted.jobs[0].nodes = {NodeId{0}, NodeId{1}, NodeId{2}, NodeId{3}};
+  Intent without = wanted;
+  without.jobs.erase(without.jobs.begin());
+  const auto beside = place(fabric, nullptr, without, {{}, 0, &wanted});
+  REQUIRE(beside);
+  for (const NodeId node : beside->jobs[0].nodes) {
+    CHECK(node.value >= 4);
+  }
+  without.jobs[0].spec.node_count = 5;
+  const auto more = place(fabric, nullptr, without, {{}, 0, &wanted});
+  REQUIRE_FALSE(more);
+  CHECK(more.error().message.find("needs 5 nodes, 4 free (job 1 has 4)") != std::string::npos);
+  CHECK(place(fabric, nullptr, without));  // the intent alone has room
 }
 
 TEST_CASE("other places are tried before a job is refused") {
