@@ -3,11 +3,30 @@
 #include "agents/devices/interlock.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "core/text/format_text.hpp"
 
 namespace loom {
+namespace {
+
+constexpr std::string_view kReadClosed = ", and is read closed since ";
+
+/// The same cause, of a contact that is closed now.
+std::string was_open(std::string cause) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords{
+      {{" is open since ", " was open since "}, {" counts as open: ", " counted as open: "}}};
+  for (const auto& [is, was] : kWords) {
+    if (const auto at = cause.find(is); at != std::string::npos) {
+      cause.replace(at, is.size(), was);
+    }
+  }
+  return cause;
+}
+
+}  // namespace
 
 Interlock::Interlock(const std::vector<std::string>& contacts) {
   for (const std::string& name : contacts) {
@@ -64,11 +83,14 @@ void Interlock::outdate_rearms(const Contact& closed, const std::string& since) 
     return;
   }
   ++latch_.own_count;
-  if (latch_.cause.contains(format_text("contact {} ", closed.name))) {
-    const Contact* next = first_not_closed();
-    const bool is_open = next != nullptr && next->state == ContactState::open;
-    latch_.cause = is_open ? format_text("interlock contact {} {}", next->name, next->words)
-                           : format_text("interlock contact {} was open, and is read closed since {}", closed.name, since);
+  const Contact* next = first_not_closed();
+  if (!latch_.cause.contains(format_text("contact {} ", closed.name))) {
+    return;  // something else latched it
+  }
+  if (next != nullptr && next->state == ContactState::open) {
+    latch_.cause = format_text("interlock contact {} {}", next->name, next->words);
+  } else if (!latch_.cause.contains(kReadClosed)) {  // else an earlier process has said so
+    latch_.cause = was_open(latch_.cause) + format_text("{}{}", kReadClosed, since);
   }
 }
 

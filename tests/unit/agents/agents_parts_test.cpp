@@ -186,7 +186,24 @@ TEST_CASE("an_open_contact_latches_and_closing_it_does_not_lift") {
   CHECK(interlock.contact({false, "door", {}}, "one") == Interlock::Change::none);
   CHECK(interlock.latched());
   CHECK(interlock.order({true, 1, 1}) == Interlock::Change::none);  // the order that came while it was open is used up
-  CHECK(interlock.order({true, 2, 1}) == Interlock::Change::lifted);
+  CHECK(interlock.order({true, 2, 1}) == Interlock::Change::held);  // whoever gave it knew of an open contact
+  CHECK(interlock.own_latch() == OwnLatch{2, "interlock contact door was open since noon, and is read closed since one"});
+  CHECK(interlock.order({true, 3, 2}) == Interlock::Change::lifted);
+}
+
+TEST_CASE("a_latch_names_the_contact_that_is_still_open_and_else_when_the_last_was_closed") {
+  Interlock interlock({"door", "cover"});
+  CHECK(interlock.contact({true, "door", {}}, "one") == Interlock::Change::latched);
+  CHECK(interlock.contact({true, "cover", "EIO"}, "two") == Interlock::Change::none);
+  CHECK(interlock.contact({false, "cover", {}}, "three") == Interlock::Change::none);
+  CHECK(interlock.own_latch().cause == "interlock contact door is open since one");
+  CHECK(interlock.contact({false, "door", {}}, "four") == Interlock::Change::none);
+  CHECK(interlock.own_latch().cause == "interlock contact door was open since one, and is read closed since four");
+  Interlock anew({"door", "cover"});
+  anew.restore(interlock.record());
+  CHECK(anew.contact({false, "door", {}}, "five") == Interlock::Change::none);
+  CHECK(anew.own_latch().cause == "interlock contact door was open since one, and is read closed since four");
+  CHECK(anew.own_latch().number == interlock.own_latch().number + 1);
 }
 
 TEST_CASE("a_higher_activity_takes_a_device_from_a_lower_one_only") {
