@@ -131,14 +131,6 @@ void AgentSessions::beat(EffectSink& sink) {
   }
 }
 
-bool AgentSessions::are_all_known() const {
-  const auto& nodes = facts_.fabric->nodes;
-  return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
-    const AgentSession& session = sessions_[node.id.value];
-    return session.boot_id != 0 && (!session.is_unknown || readings_.has_all(facts_.fabric->devices_of_agent[node.id.value]));
-  });
-}
-
 Greeting AgentSessions::greet(NodeId node, const std::string& principal, const Hello& hello, bool is_unknown,
                               EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
@@ -289,6 +281,13 @@ std::uint32_t present_agents(const AgentSessions& sessions) {
     count += sessions.is_present(NodeId{node}) ? 1U : 0U;
   }
   return count;
+}
+
+bool are_all_known(const AgentSessions& sessions, const Fabric& fabric) {
+  return std::ranges::all_of(fabric.nodes, [&](const Node& node) {
+    const AgentSession& session = sessions[node.id];
+    return session.boot_id != 0 && (!session.is_unknown || sessions.readings().has_all(fabric.devices_of_agent[node.id.value]));
+  });
 }
 
 }  // namespace loom

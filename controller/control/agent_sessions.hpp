@@ -58,9 +58,6 @@ class AgentSessions {
 
   /// `is_unknown`: what it has applied is a revision that the journal does not know. `principal`: of the key that speaks.
   Greeting greet(NodeId node, const std::string& principal, const Hello& hello, bool is_unknown, EffectSink& sink);
-  /// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
-  /// know, reported all of its devices.
-  bool are_all_known() const;
   /// Any other message. False: nobody has greeted this agent; it is asked to say hello.
   bool admit(NodeId node, EffectSink& sink);
   /// `moving`: the commit that changes light now; null: none does. True: its lasers were latched off, and are not any more.
@@ -96,5 +93,8 @@ class AgentSessions {
 };
 
 std::uint32_t present_agents(const AgentSessions& sessions);
+/// Every agent has said hello to this incarnation of the controller and, where it holds a revision that the journal does not
+/// know, reported all of its devices.
+bool are_all_known(const AgentSessions& sessions, const Fabric& fabric);
 
 }  // namespace loom

@@ -27,6 +27,18 @@ bool is_switch(const Element& element) {
 /// From the contact to darkness: what the device takes to blank, and what its bus adds.
 Duration dark_within(const Transmitter& transmitter) { return transmitter.blank_max + transmitter.control_max; }
 
+std::vector<DeviceId> left_alone_in(const Plan& plan) {
+  std::vector<DeviceId> devices;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (device.left_alone) {
+        devices.push_back(device.device);
+      }
+    }
+  }
+  return devices;
+}
+
 const Excuse* holding(const std::vector<Excuse>& excuses, SafetyRule rule, Instant now) {
   const auto found = std::ranges::find_if(
       excuses, [&](const Excuse& excuse) { return now < excuse.until && (excuse.rules & rule_set({rule})) != 0; });
@@ -143,21 +155,6 @@ void LightChecker::dismiss_others(Instant now) {
   judge_all(now);
 }
 
-/// Light of a laser that follows no order is the plan's own where it was an earlier plan's: the plan leaves it where it is, and
-/// goes around it. Nothing else excuses it: whom it meets, it meets.
-void LightChecker::keep_left_alone(ActivePlan& active) const {
-  for (const NodePlan& node : active.plan->nodes) {
-    for (const DevicePlan& device : node.devices) {
-      const ElementId element = light_.fabric().device(device.device).elements.front();
-      for (std::size_t i = 0; device.left_alone && i < active_.size(); ++i) {
-        const auto& before = active_[i].of_transmitter[element.value];
-        auto& own = active.of_transmitter[element.value];
-        own.insert(own.end(), before.begin(), before.end());
-      }
-    }
-  }
-}
-
 void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other, const std::vector<Probe>& probes) {
   // A number comes twice only if its first `going` was lost with an incarnation of the controller, and so was never acted on;
   // or if another controller gave it.
@@ -172,7 +169,16 @@ void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other, con
     active.of_transmitter[circuit.transmitter.value].push_back(
         {lower_edge_of(circuit.slot), upper_edge_of(circuit.slot), circuit.receiver});
   }
-  keep_left_alone(active);
+  // Light of a laser that follows no order is the plan's own where it was an earlier plan's: the plan leaves it where it is,
+  // and goes around it. Nothing else excuses it: whom it meets, it meets.
+  for (const DeviceId id : left_alone_in(*active.plan)) {
+    const ElementId element = light_.fabric().device(id).elements.front();
+    for (const ActivePlan& earlier : active_) {
+      const auto& before = earlier.of_transmitter[element.value];
+      auto& own = active.of_transmitter[element.value];
+      own.insert(own.end(), before.begin(), before.end());
+    }
+  }
   for (const Probe& probe : probes) {
     active.of_transmitter[probe.transmitter.value].push_back({lower_edge_of(probe.slot), upper_edge_of(probe.slot), kNobody});
   }

@@ -136,7 +136,6 @@ class LightChecker {
 
   void learn_snapshot(Instant now, const SnapshotRecord& snapshot);
   void activate(std::shared_ptr<const Plan> plan, bool of_other, const std::vector<Probe>& probes);
-  void keep_left_alone(ActivePlan& active) const;
   void confirm(Instant now, Revision revision);
   void classify_all();
   PlanSet plans_of(ElementId transmitter) const;

@@ -161,6 +161,16 @@ CommitReport refused(Revision revision, const ControllerFacts& facts, const Conf
   return report;
 }
 
+/// Nodes that do not go into maintenance after all may be latched off for it already: a newer order lifts that.
+void lift_latches(const std::vector<NodeId>& nodes, const ControllerFacts& facts, DesiredIntent& desired,
+                  AgentSessions& sessions) {
+  for (const NodeId node : nodes) {
+    desired.take_laser_request(facts.header.term);
+    sessions.keep_laser_order(desired.laser_request(), node);
+    sessions.await_rearm(facts.now + facts.timings.stage_deadline / 2);
+  }
+}
+
 }  // namespace
 
 CommitRunner::CommitRunner(const CommitRunnerParts& parts)
@@ -231,7 +241,7 @@ void CommitRunner::consider_planning(EffectSink& sink) {
       facts_.clock_problem) {
     return;  // whoever ends that state considers again
   }
-  if (facts_.now < numbers_.known_by() && sessions_.are_all_known()) {
+  if (facts_.now < numbers_.known_by() && are_all_known(sessions_, *facts_.fabric)) {
     numbers_.all_are_known();
   }
   const Instant due =
@@ -283,18 +293,6 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
   return true;
 }
 
-/// Nodes that do not go into maintenance after all may be latched off for it already: a newer order lifts that.
-TakenBack CommitRunner::take_back(const Intent& asked, const std::string& why, EffectSink& sink,
-                                  const std::vector<JobId>& innocent) {
-  TakenBack taken = admission_.take_back(asked, why, sink, innocent);
-  for (const NodeId node : taken.maintained) {
-    desired_.take_laser_request(facts_.header.term);
-    sessions_.keep_laser_order(desired_.laser_request(), node);
-    sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2);
-  }
-  return taken;
-}
-
 void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink& sink) {
   repair_ = {};
   Alarm alarm;
@@ -306,7 +304,8 @@ void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink&
   report.reason = format_text("{}: {}", planned.reason, error.message);
   report.ordered_by = std::move(planned.ordered_by);
   append(history_, std::move(report));
-  const TakenBack taken = take_back(planned.intent, error.message, sink);
+  const TakenBack taken = admission_.take_back(planned.intent, error.message, sink);
+  lift_latches(taken.maintained, facts_, desired_, sessions_);
   journal_.append(desired_.record(), PlanAct{}, sink);
   if (taken.is_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs() || confirmed_.is_followed())) {
     want_plan("what is left without the jobs that were refused", sink);
@@ -545,7 +544,9 @@ void CommitRunner::finish_failed(EffectSink& sink) {
     admission_.want_again(failed->plan(), is_contained);
   } else {
     const std::vector<JobId> innocent = returns_.has_attempts() ? innocent_of(*failed, *facts_.fabric) : std::vector<JobId>{};
-    is_spared = take_back(failed->plan().intent, failed->failure().why, sink, innocent).is_spared;
+    const TakenBack taken = admission_.take_back(failed->plan().intent, failed->failure().why, sink, innocent);
+    lift_latches(taken.maintained, facts_, desired_, sessions_);
+    is_spared = taken.is_spared;
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);

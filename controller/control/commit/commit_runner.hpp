@@ -131,7 +131,6 @@ class CommitRunner {
     std::string ordered_by;
   };
 
-  TakenBack take_back(const Intent& asked, const std::string& why, EffectSink& sink, const std::vector<JobId>& innocent = {});
   void refuse_plan(Planning planned, const Error& error, EffectSink& sink);
   void start_commit(std::shared_ptr<const PlanResult> plan, Planning planned, Duration elapsed, EffectSink& sink);
   void follow_commit(EffectSink& sink);

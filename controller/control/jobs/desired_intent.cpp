@@ -101,11 +101,11 @@ void DesiredIntent::keep_stage(const Job& lit) {
   }
 }
 
-void DesiredIntent::end_maintenance(NodeId node) { set_member(intent_.maintenance, node, false); }
-
-void DesiredIntent::take_back_maintenance(NodeId node, const Intent& good) {
+void DesiredIntent::end_maintenance(NodeId node, bool stays_drained) {
   set_member(intent_.maintenance, node, false);
-  set_member(intent_.drained, node, std::ranges::binary_search(good.drained, node));
+  if (!stays_drained) {
+    set_member(intent_.drained, node, false);
+  }
 }
 
 void DesiredIntent::take_back(const Intent& failed, const Intent& good) {

@@ -38,9 +38,7 @@ class DesiredIntent {
   /// The job is where its confirmed light is.
   void keep_stage(const Job& lit);
   void set_lasers(bool on) { intent_.lasers_off = !on; }
-  void end_maintenance(NodeId node);
-  /// It never went into maintenance; it may get jobs unless it was drained in `good`.
-  void take_back_maintenance(NodeId node, const Intent& good);
+  void end_maintenance(NodeId node, bool stays_drained = true);
   /// What an operator ordered in a revision that failed is as in `good`, unless it was ordered anew since.
   void take_back(const Intent& failed, const Intent& good);
 

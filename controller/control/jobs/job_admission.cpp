@@ -65,7 +65,7 @@ std::vector<NodeId> JobAdmission::take_back_maintenance(const Intent& asked, con
     if (std::ranges::binary_search(good.maintenance, node) || !desired_.in_maintenance(node) || !confirmed_.needs(node)) {
       continue;
     }
-    desired_.take_back_maintenance(node, good);
+    desired_.end_maintenance(node, std::ranges::binary_search(good.drained, node));
     Alarm alarm;
     alarm.code = AlarmCode::plan_refused;
     alarm.node = node;

@@ -42,6 +42,19 @@ void add_connects(const DevicePlan& plan, std::vector<CrossConnect>& connects) {
 
 std::string name_of(const Device& device) { return format_text("{} (device {})", device.name, device.id.value); }
 
+/// Lasers that the plan wants dark, and leaves alone.
+std::vector<DeviceId> left_dark(const Fabric& fabric, const Plan& plan) {
+  std::vector<DeviceId> lasers;
+  for (const NodePlan& node : plan.nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (device.left_alone && fabric.device(device.device).role == DeviceRole::transmitter && is_dark(device)) {
+        lasers.push_back(device.device);
+      }
+    }
+  }
+  return lasers;
+}
+
 }  // namespace
 
 Duration UnusableWatch::backoff(std::uint32_t failures) const {
@@ -136,7 +149,8 @@ void UnusableWatch::restore(const SnapshotRecord& state) {
   if (state.going != nullptr) {
     may_have_left(*state.going);
   }
-  for (const DeviceId laser : state.confirmed == nullptr ? std::vector<DeviceId>{} : left_dark(*state.confirmed)) {
+  for (const DeviceId laser :
+       state.confirmed == nullptr ? std::vector<DeviceId>{} : left_dark(*facts_.fabric, *state.confirmed)) {
     for (const KeptRevision& kept : state.kept) {
       for (const Circuit& circuit : kept.circuits) {
         if (facts_.fabric->device_of_element[circuit.transmitter.value] == laser) {
@@ -147,19 +161,6 @@ void UnusableWatch::restore(const SnapshotRecord& state) {
       }
     }
   }
-}
-
-/// Devices that the plan wants dark, and leaves alone.
-std::vector<DeviceId> UnusableWatch::left_dark(const Plan& plan) const {
-  std::vector<DeviceId> lasers;
-  for (const NodePlan& node : plan.nodes) {
-    for (const DevicePlan& device : node.devices) {
-      if (device.left_alone && facts_.fabric->device(device.device).role == DeviceRole::transmitter && is_dark(device)) {
-        lasers.push_back(device.device);
-      }
-    }
-  }
-  return lasers;
 }
 
 void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId laser) {
@@ -179,7 +180,7 @@ void UnusableWatch::commit_confirmed() {
       }
     }
   }
-  for (const DeviceId laser : left_dark(plan)) {
+  for (const DeviceId laser : left_dark(*facts_.fabric, plan)) {
     if (const auto light = planned_around_.find(laser); light != planned_around_.end()) {
       Left& left = left_[laser];
       left.since = facts_.now;

@@ -85,7 +85,6 @@ class UnusableWatch {
   UnusableDevice entry(DeviceId device, std::string why) const;
   /// Of a circuit switch: what somebody else connected, by its last reading, beside what is desired.
   std::vector<CrossConnect> occupied_of(DeviceId device) const;
-  std::vector<DeviceId> left_dark(const Plan& plan) const;
   std::vector<FrequencySlot> base_emissions(DeviceId device) const;
 
   const ControllerFacts& facts_;

@@ -483,46 +483,30 @@ TEST_CASE("connections that a failed commit may have made are nobody else's") {
   CHECK_FALSE(bench.entry(ocs));
 }
 
-TEST_CASE("a laser that a plan has dark and leaves alone may emit what it had, until it is read dark") {
+TEST_CASE("a laser that a plan has dark and leaves alone may emit what it had, until it is read dark, and after a restart") {
   Bench bench;
   const DeviceId laser = bench.laser(1);
   bench.confirm({share(laser, light(kFirst), true)});
   bench.lose(NodeId{1});
-  REQUIRE(bench.watch.may_emit_light(laser));
-  const Setpoint dark = TransmitterSetpoint{kFirst, Dbm{0}, false};
-  DevicePlan left_alone = share(laser, dark, false);
-  left_alone.left_alone = true;
-  const bool is_known = GENERATE(true, false);
-  if (is_known) {
-    bench.watch.planned_without(bench.watch.devices());
-  }
-  bench.confirm({left_alone});
-  CHECK(bench.watch.may_emit_light(laser) == is_known);
-  if (is_known) {
-    CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kFirst});
-    bench.facts.now += nanoseconds{1};
-    bench.see_laser(laser, false);
-    CHECK_FALSE(bench.watch.may_emit_light(laser));
-  }
-}
-
-TEST_CASE("after a restart a laser that was left alone may emit what kept revisions had of it") {
-  Bench bench;
-  const DeviceId laser = bench.laser(1);
   DevicePlan left_alone = share(laser, TransmitterSetpoint{kFirst, Dbm{0}, false}, false);
   left_alone.left_alone = true;
-  SnapshotRecord state;
-  const auto confirmed = bench.plan_with({left_alone});
-  state.confirmed = {confirmed, &confirmed->plan};
-  Circuit circuit;
-  circuit.transmitter = bench.facts.fabric->device(laser).elements.front();
-  circuit.slot = kSecond;
-  state.kept.push_back({Revision{6}, std::make_shared<const Intent>(), {circuit}});
-  bench.watch.restore(state);
+  FrequencySlot had = kFirst;
+  SECTION("planned without it") { bench.watch.planned_without(bench.watch.devices()); }
+  SECTION("found in the journal") {
+    had = kSecond;
+    SnapshotRecord state;
+    const auto confirmed = bench.plan_with({left_alone});
+    state.confirmed = {confirmed, &confirmed->plan};
+    state.kept.push_back({Revision{6}, std::make_shared<const Intent>(), {Circuit{}}});
+    state.kept[0].circuits[0].transmitter = bench.facts.fabric->device(laser).elements.front();
+    state.kept[0].circuits[0].slot = had;
+    bench.watch.restore(state);
+  }
   bench.confirm({left_alone});
-  bench.lose(NodeId{1});
-  REQUIRE(bench.entry(laser));
-  CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond});
+  CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{had});
+  bench.facts.now += nanoseconds{1};
+  bench.see_laser(laser, false);
+  CHECK_FALSE(bench.watch.may_emit_light(laser));
 }
 
 TEST_CASE("a latch of its node's lasers does not make a switch hold that a commit left somewhere") {
