@@ -26,7 +26,7 @@ enum class JobTrigger : std::uint8_t {
   measured_lit,       ///< the worst of its circuits by the latest readings
   measured_degraded,  ///< likewise
   measured_dark,      ///< likewise
-  light_kept,         ///< a commit with it failed; its light is what it was
+  light_kept,         ///< a plan or commit with it failed; its light is what it was
   stage_kept,         ///< its change failed: it is back in the stage that is in light
   interrupted,        ///< a commit with it failed through no fault of the job: planned again
   next_stage,         ///< another stage, or the present one again, is wanted

@@ -23,7 +23,7 @@ TEST_CASE("job: every state answers every trigger") {
       {T::measured_degraded,
        {S::pending, S::waiting, S::committing, S::degraded, S::degraded, S::degraded, S::refused, S::ended}},
       {T::measured_dark, {S::pending, S::waiting, S::committing, S::dark, S::dark, S::dark, S::refused, S::ended}},
-      {T::light_kept, {S::pending, S::waiting, S::lit, S::lit, S::degraded, S::dark, S::refused, S::ended}},
+      {T::light_kept, {S::lit, S::waiting, S::lit, S::lit, S::degraded, S::dark, S::refused, S::ended}},
       {T::stage_kept, {S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit, S::lit}},
       {T::interrupted, {S::pending, S::waiting, S::pending, S::lit, S::degraded, S::dark, S::refused, S::ended}},
       {T::next_stage,

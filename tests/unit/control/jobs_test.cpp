@@ -108,7 +108,7 @@ TEST_CASE("what a leader reports adds up over light that is laid anew, and no ol
 
 TEST_CASE("a_commit_that_fails_leaves_a_job_where_its_light_is") {
   CHECK(next_state(JobState::committing, JobTrigger::light_kept) == JobState::lit);
-  CHECK(next_state(JobState::pending, JobTrigger::light_kept) == JobState::pending);
+  CHECK(next_state(JobState::pending, JobTrigger::light_kept) == JobState::lit);
   CHECK(next_state(JobState::committing, JobTrigger::interrupted) == JobState::pending);
   CHECK(next_state(JobState::lit, JobTrigger::interrupted) == JobState::lit);
   CHECK(next_state(JobState::committing, JobTrigger::refused) == JobState::refused);
