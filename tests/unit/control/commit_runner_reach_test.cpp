@@ -169,5 +169,31 @@ TEST_CASE("what follows a revision is ordered again when it fails, and nothing e
   }
 }
 
+TEST_CASE("maintenance whose plan is refused is taken back where light needs the node, aloud, and stays elsewhere") {
+  RunnerBench bench;
+  bench.light(1, {2, 3});
+  const auto [node, is_needed] = GENERATE(std::pair{NodeId{2}, true},  // light of its own
+                                          std::pair{NodeId{0}, true},  // drives a switch that the light passes
+                                          std::pair{NodeId{7}, false});
+  CAPTURE(node.value);
+  Intent asked = bench.desired.intent();
+  set_member(asked.maintenance, node, true);
+  set_member(asked.drained, node, true);
+  bench.desired.replace(asked);
+  const std::uint64_t ordered = bench.sessions[node].laser_order;
+  bench.want("node goes into maintenance");
+  bench.await_request();
+  bench.refuse_plan();
+  CHECK(bench.desired.in_maintenance(node) != is_needed);
+  CHECK(bench.desired.intent().drained.empty() == is_needed);
+  CHECK((bench.sessions[node].laser_order > ordered) == is_needed);  // it may be latched for it already
+  CHECK(bench.state(1) == JobState::lit);
+  const auto is_told = [&](const StandingAlarm& row) {
+    return row.alarm.node == node &&
+           row.alarm.evidence.find("does not go into maintenance, its light goes on: no free path") != std::string::npos;
+  };
+  CHECK(std::ranges::any_of(bench.alarms.rows(), is_told) == is_needed);
+}
+
 }  // namespace
 }  // namespace loom::test
