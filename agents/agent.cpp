@@ -206,7 +206,8 @@ void Agent::receive(StepContext context, const MessageArrived& message) {
     ++counters_.misdirected;
     return;
   }
-  if (const auto fault = implausible(envelope, {context.now, envelopes_.term, commit_.newest(), interlock_.record().order})) {
+  if (const auto fault = implausible(envelope, {context.now, envelopes_.term, commit_.newest(),
+                                                std::max(interlock_.record().order, interlock_.record().node_order)})) {
     return refuse_implausible(context, envelope, *fault);
   }
   if (envelope.term < envelopes_.term) {
@@ -240,7 +241,9 @@ void Agent::note_refused(StepContext context, const MessageRefused& refused) {
 void Agent::refuse_implausible(StepContext context, const Envelope& envelope, const std::string& fault) {
   ++counters_.implausible;
   if (const auto* order = std::get_if<SetLasers>(&envelope.body); order != nullptr && !order->on) {
-    set_lasers(context, {false, interlock_.record().order});  // whoever says dark is followed; its number is forgotten
+    const LatchRecord& latch = interlock_.record();
+    set_lasers(context, {false, order->of_node ? latch.node_order : latch.order, 0,
+                         order->of_node});  // whoever says dark is followed; its number is forgotten
   }
   if (counters_.implausible > 1 && between(implausible_reported_, context.now) < Duration{limits::kRefusalReportedNs}) {
     return;
@@ -489,8 +492,14 @@ void Agent::speak(StepContext context) {
 
 void Agent::send_hello(StepContext context) {
   greeted_ = true;
-  Hello hello{options_.software,       boot_id_, envelopes_.term,       commit_.applied(),
-              interlock_.bars_light(), {},       interlock_.own_latch()};
+  Hello hello;
+  hello.software = options_.software;
+  hello.boot_id = boot_id_;
+  hello.term_seen = envelopes_.term;
+  hello.applied = commit_.applied();
+  hello.lasers_latched_off = interlock_.bars_light_beside_node();
+  hello.own_latch = interlock_.own_latch();
+  hello.node_latched_off = interlock_.latched_as_node();
   host_.describe(hello);
   for (std::size_t i = 0; i < units_.size(); ++i) {
     hello.devices.push_back({units_[i].device->id, units_[i].driver->observe().health});

@@ -5,7 +5,8 @@
 namespace loom {
 
 Heartbeat LifeSigns::now() const {
-  return {commit_.applied(), commit_.confirmed(), interlock_.bars_light(), interlock_.own_latch(), host_.peers_digest()};
+  return {commit_.applied(),      commit_.confirmed(),  interlock_.bars_light_beside_node(),
+          interlock_.own_latch(), host_.peers_digest(), interlock_.latched_as_node()};
 }
 
 void LifeSigns::send_heartbeat(StepContext context) {

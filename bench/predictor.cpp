@@ -206,9 +206,10 @@ void random_flows(const Network& network, const char* fabric, std::uint32_t coun
     std::size_t next = 0;
     while (next < flows.size() || transfers.active() > 0) {
       end = std::min(next < flows.size() ? flows[next].start : 1e300, transfers.next());
-      transfers.advance(end);
+      transfers.advance(end, [](std::uint32_t, double) {});
       for (; next < flows.size() && flows[next].start <= end; ++next) {
-        transfers.start(end, flows[next].source, flows[next].destination, 0, flows[next].bytes, next);
+        transfers.start(end, flows[next].source, flows[next].destination, 0, flows[next].bytes,
+                        static_cast<std::uint32_t>(next));
       }
       transfers.settle(end);
       most = std::max(most, transfers.active());

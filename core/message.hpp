@@ -64,12 +64,13 @@ struct Hello {
   std::string software;
   std::uint64_t boot_id = 0;  ///< changes with every start of the agent
   Term term_seen;
-  Revision applied;  ///< 0: nothing since start
-  bool lasers_latched_off = false;
+  Revision applied;                 ///< 0: nothing since start
+  bool lasers_latched_off = false;  ///< by an order to all or by itself, or a contact is not known to be closed
   std::vector<DeviceState> devices;
   OwnLatch own_latch{};
-  FabricIdentity fabric{};   ///< that its process was started with
-  std::string listens_at{};  ///< endpoint at which its process is found by agents of other hosts; empty: none is told
+  FabricIdentity fabric{};        ///< that its process was started with
+  std::string listens_at{};       ///< endpoint at which its process is found by agents of other hosts; empty: none is told
+  bool node_latched_off = false;  ///< by an order about this node alone
   bool operator==(const Hello&) const = default;
 };
 
@@ -117,9 +118,10 @@ struct CycleDone {
 struct Heartbeat {
   Revision applied;
   Revision confirmed;
-  bool lasers_latched_off = false;
+  bool lasers_latched_off = false;  ///< by an order to all or by itself, or a contact is not known to be closed
   OwnLatch own_latch{};
   std::uint64_t peers_digest = 0;  ///< of the PeerAddresses that it was told last; 0: none
+  bool node_latched_off = false;   ///< by an order about this node alone
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -199,11 +201,13 @@ struct Abandon {
   bool operator==(const Abandon&) const = default;
 };
 
-/// lasers off: darken everything and latch. rearm: lift the latch; light returns only with the next commit.
+/// lasers off: darken everything and latch. rearm: lift the latch; light returns only with the next commit. What is ordered of
+/// one node and what is ordered of all are two latches: neither lifts the other.
 struct SetLasers {
   bool on = false;
-  std::uint64_t order = 0;      ///< rises with every order; an older one is ignored
+  std::uint64_t order = 0;      ///< rises with every order; an older one about the same latch is ignored
   std::uint64_t own_latch = 0;  ///< of a rearm: the OwnLatch that its operator knew of and means to lift; 0: none
+  bool of_node = false;         ///< about this node alone, for maintenance
   bool operator==(const SetLasers&) const = default;
 };
 

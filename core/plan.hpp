@@ -107,7 +107,8 @@ struct DevicePlan {
   std::vector<TimedSetpoint> timeline;  ///< ascending offset; one entry with hold = kForever is static
   bool left_alone = false;              ///< it follows no order at present: its agent asks nothing of it for this revision
   /// Of a touched device that light passes: what it may hold when this plan finds it. Light that meets what differs between
-  /// any of these and the timeline is dark for it; whatever else it is found to be, it does not move.
+  /// any of these and the timeline is dark for it; whatever else it is found to be, it does not move. Of a laser that is left
+  /// alone and planned dark: light with which it may go on.
   std::vector<Setpoint> may_hold{};
   bool operator==(const DevicePlan&) const = default;
 };

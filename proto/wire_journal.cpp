@@ -47,6 +47,7 @@ void write(const loom::IntentRecord& in, Record& out) {
   IntentRecord& record = *out.mutable_intent();
   to_wire(in.intent, *record.mutable_intent());
   record.set_laser_request_number(in.laser_request);
+  record.set_laser_request_to_all_number(in.laser_request_to_all);
   record.set_next_job_id(in.next_job.value);
   if (in.probation) {
     to_wire(*in.probation, *record.mutable_probation());
@@ -77,6 +78,8 @@ void write(const loom::LatchRecord& in, LatchRecord& out) {
   out.set_own_latch_count(in.own_count);
   out.set_is_own(in.is_own);
   out.set_cause(sendable(in.cause));
+  out.set_node_off(in.node_off);
+  out.set_node_request_number(in.node_order);
 }
 
 void write(const loom::LatchRecord& in, Record& out) { write(in, *out.mutable_latch()); }
@@ -91,6 +94,7 @@ void write(const loom::SnapshotRecord& in, Record& out) {
   IntentRecord& intent = *record.mutable_intent();
   to_wire(in.intent, *intent.mutable_intent());
   intent.set_laser_request_number(in.laser_request);
+  intent.set_laser_request_to_all_number(in.laser_request_to_all);
   intent.set_next_job_id(in.next_job.value);
   if (in.probation) {
     to_wire(*in.probation, *intent.mutable_probation());
@@ -201,6 +205,7 @@ loom::IntentRecord read(Check& check, const IntentRecord& in) {
   const auto scope = check.in("intent");
   out.intent = from_wire(check, in.intent());
   out.laser_request = in.laser_request_number();
+  out.laser_request_to_all = in.laser_request_to_all_number();
   out.next_job = {in.next_job_id()};
   if (in.has_probation()) {
     const auto inner = check.in("probation");
@@ -214,7 +219,8 @@ loom::IntentRecord read(Check& check, const IntentRecord& in) {
 }
 
 loom::LatchRecord read(Check& check, const LatchRecord& in) {
-  return {in.lasers_off(), in.request_number(), in.own_latch_count(), in.is_own(), check.text("cause", in.cause())};
+  return {in.lasers_off(), in.request_number(),     in.own_latch_count(), in.is_own(), check.text("cause", in.cause()),
+          in.node_off(),   in.node_request_number()};
 }
 
 loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
@@ -226,6 +232,7 @@ loom::SnapshotRecord read(Check& check, const SnapshotRecord& in) {
   loom::IntentRecord intent = read(check, in.intent());
   out.intent = std::move(intent.intent);
   out.laser_request = intent.laser_request;
+  out.laser_request_to_all = intent.laser_request_to_all;
   out.next_job = intent.next_job;
   out.probation = std::move(intent.probation);
   out.answered = rows_from_wire<loom::IntentCause>(check, "answered", in.answered(), limits::kRequestsRemembered);

@@ -64,6 +64,7 @@ static void set_body(const loom::Hello& in, Envelope& out) {
     to_wire(in.fabric, *hello.mutable_fabric());
   }
   hello.set_listens_at(sendable(in.listens_at));
+  hello.set_node_latched_off(in.node_latched_off);
 }
 static loom::Hello from_wire(Check& check, const Hello& in) {
   loom::Hello out;
@@ -72,6 +73,7 @@ static loom::Hello from_wire(Check& check, const Hello& in) {
   out.term_seen = {in.term_seen_number()};
   out.applied = {in.applied_revision_number()};
   out.lasers_latched_off = in.lasers_latched_off();
+  out.node_latched_off = in.node_latched_off();
   out.devices = rows_from_wire<loom::DeviceState>(check, "devices", in.devices(), limits::kDevicesPerNode);
   out.own_latch = {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())};
   if (in.has_fabric()) {
@@ -141,13 +143,15 @@ static void set_body(const loom::Heartbeat& in, Envelope& out) {
   heartbeat.set_own_latch_number(in.own_latch.number);
   heartbeat.set_own_latch_cause(sendable(in.own_latch.cause));
   heartbeat.set_peers_digest(in.peers_digest);
+  heartbeat.set_node_latched_off(in.node_latched_off);
 }
 static loom::Heartbeat from_wire(Check& check, const Heartbeat& in) {
   return {{in.applied_revision_number()},
           {in.confirmed_revision_number()},
           in.lasers_latched_off(),
           {in.own_latch_number(), check.text("own_latch_cause", in.own_latch_cause())},
-          in.peers_digest()};
+          in.peers_digest(),
+          in.node_latched_off()};
 }
 
 static void set_body(const loom::Pulse& in, Envelope& out) {
@@ -270,6 +274,7 @@ static void set_body(const loom::SetLasers& in, Envelope& out) {
   out.mutable_set_lasers()->set_on(in.on);
   out.mutable_set_lasers()->set_request_number(in.order);
   out.mutable_set_lasers()->set_own_latch_number(in.own_latch);
+  out.mutable_set_lasers()->set_of_node(in.of_node);
 }
 static void set_body(const loom::Beat& in, Envelope& out) {
   out.mutable_beat()->set_confirmed_revision_number(in.confirmed.value);
@@ -490,7 +495,8 @@ static loom::Body body_from_wire(Check& check, const Envelope& in) {
     case Envelope::kAbandon:
       return loom::Abandon{};
     case Envelope::kSetLasers:
-      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().request_number(), in.set_lasers().own_latch_number()};
+      return loom::SetLasers{in.set_lasers().on(), in.set_lasers().request_number(), in.set_lasers().own_latch_number(),
+                             in.set_lasers().of_node()};
     case Envelope::kBeat:
       return loom::Beat{{in.beat().confirmed_revision_number()}};
     case Envelope::kOperatorRequest:

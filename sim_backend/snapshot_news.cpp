@@ -48,7 +48,8 @@ CommitRecord RevisionsRead::with_plan(CommitRecord record) const {
 }
 
 std::vector<Record> unread_records(const SnapshotRecord& snapshot, const RevisionsRead& read) {
-  std::vector<Record> records{IntentRecord{snapshot.intent, snapshot.laser_request, snapshot.next_job, {}, {}}};
+  std::vector<Record> records{
+      IntentRecord{snapshot.intent, snapshot.laser_request, snapshot.next_job, {}, {}, snapshot.laser_request_to_all}};
   const auto add_going = [&](const std::shared_ptr<const Plan>& plan) {
     if (plan->revision > read.going) {
       records.emplace_back(CommitRecord{CommitDecision::going, plan->revision, snapshot.next_circuit, plan});

@@ -35,6 +35,9 @@ Interlock::Interlock(const std::vector<std::string>& contacts) {
 }
 
 Interlock::Change Interlock::order(const SetLasers& order) {
+  if (order.of_node) {
+    return order_of_node(order);
+  }
   const bool repeated = order.order == latch_.order && (order.on || (latch_.lasers_off && !latch_.is_own));
   if (order.order < latch_.order || repeated) {
     return Change::none;
@@ -51,7 +54,21 @@ Interlock::Change Interlock::order(const SetLasers& order) {
   }
   latch_.is_own = false;
   latch_.cause.clear();
-  return std::exchange(latch_.lasers_off, false) ? Change::lifted : Change::none;
+  return std::exchange(latch_.lasers_off, false) && !latch_.node_off ? Change::lifted : Change::none;
+}
+
+/// Whoever takes a node into service again knows of nothing else that keeps it dark.
+Interlock::Change Interlock::order_of_node(const SetLasers& order) {
+  if (order.order < latch_.node_order || (order.order == latch_.node_order && (order.on || latch_.node_off))) {
+    return Change::none;
+  }
+  latch_.node_order = order.order;
+  const bool was_latched = latched();
+  latch_.node_off = !order.on;
+  if (was_latched == latched()) {
+    return Change::none;
+  }
+  return latched() ? Change::latched : Change::lifted;
 }
 
 Interlock::Change Interlock::latch_own(std::string cause) {
@@ -109,7 +126,7 @@ const Interlock::Contact* Interlock::first_not_closed() const {
   return found == contacts_.end() ? nullptr : &*found;
 }
 
-bool Interlock::bars_light() const { return latch_.lasers_off || first_not_closed() != nullptr; }
+bool Interlock::bars_light() const { return latched() || first_not_closed() != nullptr; }
 
 OwnLatch Interlock::own_latch() const {
   return latch_.lasers_off && latch_.is_own ? OwnLatch{latch_.own_count, latch_.cause} : OwnLatch{};
@@ -118,16 +135,26 @@ OwnLatch Interlock::own_latch() const {
 Error Interlock::refusal(NodeId node) const {
   const std::string lasers = format_text("lasers of node {}", node.value);
   const Contact* contact = first_not_closed();
+  const std::string of_node =
+      latch_.node_off
+          ? format_text(
+                "as a node out of service (order {}); `loom node maintenance {} off`, or else `loom lasers rearm`, lifts that",
+                latch_.node_order, node.value)
+          : std::string{};
+  if (!latch_.lasers_off && contact == nullptr) {
+    return {ErrorCode::refused, format_text("{} are latched off {}", lasers, of_node)};
+  }
   if (!latch_.lasers_off) {
-    return {ErrorCode::refused, format_text("{} stay dark: interlock contact {} {}", lasers, contact->name, contact->words)};
+    return {ErrorCode::refused, format_text("{} stay dark: interlock contact {} {}{}{}", lasers, contact->name, contact->words,
+                                            of_node.empty() ? "" : "; and are latched off ", of_node)};
   }
   const std::string cause = latch_.is_own ? latch_.cause : format_text("order {}", latch_.order);
   const bool is_held = contact != nullptr && contact->state != ContactState::closed;
   const bool is_reported = is_held && cause.contains(format_text("contact {} ", contact->name));
   return {ErrorCode::refused,
-          format_text("{} are latched off ({}{}); {}`loom lasers rearm` lifts it", lasers, cause,
+          format_text("{} are latched off ({}{}); {}`loom lasers rearm` lifts it{}{}", lasers, cause,
                       is_held && !is_reported ? format_text("; contact {} {}", contact->name, contact->words) : "",
-                      is_held ? "close the contact, then " : "")};
+                      is_held ? "close the contact, then " : "", of_node.empty() ? "" : "; and ", of_node)};
 }
 
 }  // namespace loom

@@ -39,7 +39,11 @@ class Interlock {
   /// Off, by an order that was given at this process by `principal`.
   Change order_here(const std::string& principal, const std::string& since);
 
-  bool latched() const { return latch_.lasers_off; }
+  bool latched() const { return latch_.latched(); }
+  /// By an order about this node alone.
+  bool latched_as_node() const { return latch_.node_off; }
+  /// By anything else; or a contact is not known to be closed.
+  bool bars_light_beside_node() const { return latch_.lasers_off || first_not_closed() != nullptr; }
   /// Latched, or a contact is not known to be closed. Real-time safe.
   bool bars_light() const;
   const LatchRecord& record() const { return latch_; }
@@ -57,6 +61,7 @@ class Interlock {
   const Contact* first_not_closed() const;
   Contact& find(const std::string& name);
   Change latch_own(std::string cause);
+  Change order_of_node(const SetLasers& order);
   void outdate_rearms(const Contact& closed, const std::string& since);
 
   LatchRecord latch_;

@@ -112,6 +112,7 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
   if (hello.term_seen > to_.facts.header.term) {
     // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
     to_.facts.header.term = Term{hello.term_seen.value + 1};
+    order_darkness_anew(to_.facts.header.term, to_.desired, to_.sessions);
     to_.journal.append(TermRecord{to_.facts.header.term}, WelcomeAct{node}, sink);
   } else {
     to_.sessions.welcome(node, sink);

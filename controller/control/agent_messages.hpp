@@ -19,7 +19,7 @@ namespace loom {
 /// The parts that messages are for.
 struct AgentMessageParts {
   ControllerFacts& facts;  ///< an agent may have seen a higher term
-  const DesiredIntent& desired;
+  DesiredIntent& desired;  ///< what is ordered dark is numbered anew with the term
   JournalQueue& journal;
   AuditTrail& audit;
   AlarmBoard& alarms;

@@ -11,29 +11,40 @@
 namespace loom {
 namespace {
 
-/// Shall this node's lasers be latched off? A node in maintenance once its light has gone by a commit.
-bool wants_dark(NodeId node, const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
-  return desired.intent().lasers_off || (desired.in_maintenance(node) && !confirmed.has_light_at(node));
+/// Shall this node's lasers be latched off for itself? In maintenance, once its light has gone by a commit.
+bool is_out_of_service(NodeId node, const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  return desired.in_maintenance(node) && !confirmed.has_light_at(node);
 }
 
-/// The order about its lasers that an agent has not followed yet: repeated until it says that it has, but never into a commit
+bool wants_dark(NodeId node, const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  return desired.intent().lasers_off || is_out_of_service(node, desired, confirmed);
+}
+
+/// The orders about its lasers that an agent has not followed yet: repeated until it says that it has, but never into a commit
 /// of its own.
-std::optional<SetLasers> owed_to(NodeId node, const AgentSession& session, const FabricCommit* moving,
-                                 const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
-  const bool is_busy = moving != nullptr && moving->takes_part(node) && !desired.intent().lasers_off;
-  const bool is_dark = wants_dark(node, desired, confirmed);
-  if (session.laser_order == 0 || session.lasers_latched_off == is_dark || is_busy) {
-    return std::nullopt;
+std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const FabricCommit* moving,
+                               const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  std::vector<SetLasers> orders;
+  const bool is_off = desired.intent().lasers_off;
+  if (moving != nullptr && moving->takes_part(node) && !is_off) {
+    return orders;
   }
-  return SetLasers{!is_dark, session.laser_order, session.rearmed_latch};
+  if (session.laser_order != 0 && session.lasers_latched_off != is_off) {
+    orders.push_back({!is_off, session.laser_order, session.rearmed_latch});
+  }
+  const bool is_out = is_out_of_service(node, desired, confirmed);
+  if (session.node_order != 0 && session.node_latched_off != is_out && (is_out || !is_off)) {
+    orders.push_back({!is_out, session.node_order, 0, true});
+  }
+  return orders;
 }
 
 /// Sent again with every word of the agent, until its heartbeat says that it has it.
 std::vector<Body> owed(NodeId node, const AgentSession& session, const FabricCommit* moving, const DesiredIntent& desired,
                        const ConfirmedPlans& confirmed) {
   std::vector<Body> bodies;
-  if (const auto order = owed_to(node, session, moving, desired, confirmed)) {
-    bodies.emplace_back(*order);  // one that it knows is ignored there
+  for (const SetLasers& order : owed_to(node, session, moving, desired, confirmed)) {
+    bodies.emplace_back(order);  // one that it knows is ignored there
   }
   if (session.confirmed != confirmed.revision() && session.applied == confirmed.revision()) {
     bodies.emplace_back(Confirm{});
@@ -75,13 +86,13 @@ AgentSessions::AgentSessions(const ControllerFacts& facts, const DesiredIntent& 
       sessions_(facts.fabric->nodes.size()) {}
 
 bool AgentSessions::may_take_part(NodeId node) const {
-  return is_present(node) && !sessions_[node.value].lasers_latched_off && !desired_.in_maintenance(node);
+  return is_present(node) && !sessions_[node.value].is_latched_off() && !desired_.in_maintenance(node);
 }
 
 bool AgentSessions::is_ready(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
   return session.is_present() &&
-         (facts_.now >= rearm_until_ || !session.lasers_latched_off || wants_dark(node, desired_, confirmed_));
+         (facts_.now >= rearm_until_ || !session.is_latched_off() || wants_dark(node, desired_, confirmed_));
 }
 
 bool AgentSessions::is_given_up(NodeId node) const {
@@ -92,7 +103,7 @@ bool AgentSessions::is_given_up(NodeId node) const {
 
 bool AgentSessions::is_latched_by_itself(NodeId node) const {
   const AgentSession& session = sessions_[node.value];
-  return session.is_present() && session.lasers_latched_off && !wants_dark(node, desired_, confirmed_) &&
+  return session.is_present() && session.is_latched_off() && !wants_dark(node, desired_, confirmed_) &&
          facts_.now >= rearm_until_;
 }
 
@@ -152,6 +163,7 @@ Greeting AgentSessions::greet(NodeId node, const std::string& principal, const H
     alarms_.raise(lasers_off_at(node, " has latched its lasers off by itself: " + hello.own_latch.cause), facts_.now, sink);
   }
   session.lasers_latched_off = hello.lasers_latched_off;
+  session.node_latched_off = hello.node_latched_off;
   session.is_reported_dark = false;
   session.is_unknown = is_unknown;
   if (greeting.is_new_incarnation) {
@@ -179,26 +191,29 @@ bool AgentSessions::admit(NodeId node, EffectSink& sink) {
 
 bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
-  const bool is_lifted = session.lasers_latched_off && !heartbeat.lasers_latched_off;
+  const bool was_latched = session.is_latched_off();
   session.applied = heartbeat.applied;
   session.confirmed = heartbeat.confirmed;
   if (keep_own_latch(session, heartbeat.own_latch)) {
     alarms_.raise(lasers_off_at(node, " has latched its lasers off by itself: " + heartbeat.own_latch.cause), facts_.now, sink);
   }
+  session.node_latched_off = heartbeat.node_latched_off;
   if (heartbeat.lasers_latched_off != session.lasers_latched_off) {
     session.lasers_latched_off = heartbeat.lasers_latched_off;
-    if (!heartbeat.lasers_latched_off) {
-      alarms_.clear(AlarmCode::lasers_off, node);
-    } else if (session.own_latch.number == 0 && !desired_.intent().lasers_off && !desired_.in_maintenance(node)) {
+    if (heartbeat.lasers_latched_off && session.own_latch.number == 0 && !desired_.intent().lasers_off &&
+        !desired_.in_maintenance(node)) {
       alarms_.raise(
           lasers_off_at(node, " keeps its lasers dark by itself (an interlock contact that it has not read closed yet)"),
           facts_.now, sink);
     }
   }
+  if (was_latched && !session.is_latched_off()) {
+    alarms_.clear(AlarmCode::lasers_off, node);
+  }
   for (Body& body : owed(node, session, moving, desired_, confirmed_)) {
     send(node, std::move(body), sink);
   }
-  return is_lifted;
+  return was_latched && !session.is_latched_off();
 }
 
 bool AgentSessions::keep_pulse(NodeId node, const std::string& principal, const FabricCommit* moving, EffectSink& sink) {
@@ -255,16 +270,21 @@ void AgentSessions::begin_restore(NodeId node) {
 
 void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
-    const auto owed = owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_);
-    if (is_present(node.id) && owed) {
-      send(node.id, *owed, sink);
+    for (const SetLasers& order : owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_)) {
+      if (is_present(node.id)) {
+        send(node.id, order, sink);
+      }
     }
   }
 }
 
 void AgentSessions::keep_laser_order(std::uint64_t number, std::optional<NodeId> node) {
-  for (std::uint32_t i = 0; i < sessions_.size(); ++i) {
-    sessions_[i].laser_order = !node || node->value == i ? number : sessions_[i].laser_order;
+  if (node) {
+    sessions_[node->value].node_order = number;
+    return;
+  }
+  for (AgentSession& session : sessions_) {
+    session.laser_order = session.node_order = number;
   }
 }
 
@@ -288,6 +308,15 @@ bool are_all_known(const AgentSessions& sessions, const Fabric& fabric) {
     const AgentSession& session = sessions[node.id];
     return session.boot_id != 0 && (!session.is_unknown || sessions.readings().has_all(fabric.devices_of_agent[node.id.value]));
   });
+}
+
+void order_darkness_anew(Term term, DesiredIntent& desired, AgentSessions& sessions) {
+  if (desired.intent().lasers_off) {
+    sessions.keep_laser_order(desired.take_laser_request(term, true));
+  }
+  for (const NodeId node : desired.intent().maintenance) {
+    sessions.keep_laser_order(desired.take_laser_request(term), node);
+  }
 }
 
 }  // namespace loom

@@ -97,4 +97,7 @@ std::uint32_t present_agents(const AgentSessions& sessions);
 /// know, reported all of its devices.
 bool are_all_known(const AgentSessions& sessions, const Fabric& fabric);
 
+/// What is ordered dark has a number of this term: an agent may have followed a rearm that no journal has kept.
+void order_darkness_anew(Term term, DesiredIntent& desired, AgentSessions& sessions);
+
 }  // namespace loom

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
+#include "controller/plan/unusable.hpp"
 #include "core/fabric/fabric_identity.hpp"
 #include "core/text/format_text.hpp"
 
@@ -90,8 +91,12 @@ void Controller::restore(const std::vector<Record>& records) {
   journal_.restore(records);
   const SnapshotRecord& state = journal_.state();
   facts_.header.term = state.term;
-  desired_.restore({state.intent, state.laser_request, state.next_job, state.probation, {}}, facts_.header.clock, facts_.now);
-  sessions_.keep_laser_order(state.laser_request);
+  desired_.restore({state.intent, state.laser_request, state.next_job, state.probation, {}, state.laser_request_to_all},
+                   facts_.header.clock, facts_.now);
+  sessions_.keep_laser_order(desired_.laser_request_to_all());
+  for (const Node& node : facts_.fabric->nodes) {
+    sessions_.keep_laser_order(state.laser_request, node.id);
+  }
   for (const IntentCause& cause : state.answered) {
     answers_.restore(cause);
   }
@@ -116,6 +121,7 @@ void Controller::on(const Started& started, EffectSink& sink) {
   facts_.wall_offset = started.wall_offset;
   restore(started.records);
   facts_.header.term = Term{facts_.header.term.value + 1};
+  order_darkness_anew(facts_.header.term, desired_, sessions_);
   audit_.note_own(format_text("controller started, term {}", facts_.header.term.value), sink);
   journal_.append(TermRecord{facts_.header.term}, PlanAct{}, sink);
   facts_.started = true;
@@ -208,7 +214,8 @@ void Controller::sweep(EffectSink& sink) {
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
   light_.look();
-  if (const auto name = unusable_.take_recovery(); name && returns_.misses_something()) {
+  if (const auto name = unusable_.take_recovery();
+      name && (returns_.misses_something() || (confirmed_.exists() && leaves_light_alone(confirmed_.plan())))) {
     commits_.want_plan(*name + " follows orders again", sink);
   }
   demand_.look(sink);

@@ -41,14 +41,18 @@ class AgentSession {
   AgentSessionState state() const { return state_; }
   bool is_present() const { return state_ == AgentSessionState::live || state_ == AgentSessionState::suspect; }
   Instant last_received() const { return last_received_; }
+  /// Nothing can be lit there now.
+  bool is_latched_off() const { return lasers_latched_off || node_latched_off; }
 
   std::uint64_t boot_id = 0;
   std::string principal;             ///< of the key that said hello; nobody else pulses for it
   std::optional<Instant> pulsed_at;  ///< when its process last said for it that it lives
   Revision applied;
-  Revision confirmed;  ///< as its last heartbeat said
-  bool lasers_latched_off = false;
-  std::uint64_t laser_order = 0;    ///< number of the newest order that is about its lasers
+  Revision confirmed;               ///< as its last heartbeat said
+  bool lasers_latched_off = false;  ///< as its Heartbeat says: by an order to all, by itself, or a contact is not closed
+  bool node_latched_off = false;    ///< by an order about this node alone
+  std::uint64_t laser_order = 0;    ///< number of the newest order to all
+  std::uint64_t node_order = 0;     ///< of the newest order that is about this node's lasers, alone or with all others
   OwnLatch own_latch;               ///< that the agent has closed by itself
   std::uint64_t rearmed_latch = 0;  ///< the own latch that an operator's last rearm knew of, and lifts
   std::string turned_away;          ///< why its last hello was refused; empty: it was not

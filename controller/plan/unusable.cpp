@@ -9,6 +9,7 @@
 
 #include "controller/plan/lower/lower.hpp"
 #include "controller/plan/needed_devices.hpp"
+#include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -48,6 +49,27 @@ void set_member(std::vector<NodeId>& sorted, NodeId value, bool is_member) {
   } else if (!is_member && is_there) {
     sorted.erase(place);
   }
+}
+
+/// With which a laser that is planned dark may go on.
+std::vector<Setpoint> possible_light(const UnusableDevice& unusable, const DevicePlan& planned, const DevicePlan* held) {
+  std::vector<Setpoint> lights;
+  const auto add = [&](FrequencySlot slot) {
+    const Setpoint light = TransmitterSetpoint{slot, Dbm{}, true};
+    if (lights.size() < limits::kSetpointsHeld && std::ranges::find(lights, light) == lights.end()) {
+      lights.push_back(light);
+    }
+  };
+  if (!is_dark(planned)) {
+    return lights;
+  }
+  std::ranges::for_each(unusable.may_emit, add);
+  for (const TimedSetpoint& entry : unusable.holds&& held != nullptr ? held->timeline : std::vector<TimedSetpoint>{}) {
+    if (emits(entry.setpoint)) {
+      add(std::get<TransmitterSetpoint>(entry.setpoint).slot);
+    }
+  }
+  return lights;
 }
 
 }  // namespace
@@ -270,12 +292,19 @@ void UnusableDevices::leave_alone(Plan& plan) const {
       continue;  // an operator's own setpoint, which was refused or will fail aloud
     }
     planned.touched = false;
-    planned.may_hold.clear();
+    planned.may_hold = device.role == DeviceRole::transmitter ? possible_light(each, planned, held) : std::vector<Setpoint>{};
     planned.left_alone = true;
     const bool is_touched =
         std::any_of(node.devices.begin(), node.devices.end(), [](const DevicePlan& row) { return row.touched; });
     set_member(plan.changed, node.node, is_touched || !is_paced_alike(before, node));
   }
+}
+
+bool leaves_light_alone(const Plan& plan) {
+  const auto may_shine = [](const DevicePlan& device) {
+    return device.left_alone && std::ranges::any_of(device.may_hold, [](const Setpoint& held) { return emits(held); });
+  };
+  return std::ranges::any_of(plan.nodes, [&](const NodePlan& node) { return std::ranges::any_of(node.devices, may_shine); });
 }
 
 }  // namespace loom

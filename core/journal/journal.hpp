@@ -49,6 +49,7 @@ struct IntentRecord {
   JobId next_job;
   std::optional<Probation> probation{};
   std::optional<IntentCause> cause{};
+  std::uint64_t laser_request_to_all = 0;  ///< the newest that was about the lasers of all nodes; 0: none was
   bool operator==(const IntentRecord&) const = default;
 };
 
@@ -70,10 +71,13 @@ struct CommitRecord {
 /// An agent's latch: safety overrides fail-static, and survives a restart.
 struct LatchRecord {
   bool lasers_off = false;
-  std::uint64_t order = 0;      ///< of the controller's orders about lasers, the newest that was followed
-  std::uint64_t own_count = 0;  ///< how often the agent has latched by itself: a contact, or an order given at its process
-  bool is_own = false;          ///< the latch that stands is one of those: only a rearm that names own_count lifts it
-  std::string cause{};          ///< of its own latch, for people: what, and since when
+  std::uint64_t order = 0;       ///< of the controller's orders about all lasers, the newest that was followed
+  std::uint64_t own_count = 0;   ///< how often the agent has latched by itself: a contact, or an order given at its process
+  bool is_own = false;           ///< the latch that stands is one of those: only a rearm that names own_count lifts it
+  std::string cause{};           ///< of its own latch, for people: what, and since when
+  bool node_off = false;         ///< another latch, of orders about this node alone
+  std::uint64_t node_order = 0;  ///< of those orders, the newest that was followed
+  bool latched() const { return lasers_off || node_off; }
   bool operator==(const LatchRecord&) const = default;
 };
 
@@ -99,6 +103,7 @@ struct SnapshotRecord {
   CircuitId next_circuit{1};
   Intent intent;
   std::uint64_t laser_request = 0;
+  std::uint64_t laser_request_to_all = 0;
   JobId next_job{1};
   std::optional<Probation> probation{};
   std::vector<IntentCause> answered;      ///< oldest first, at most limits::kRequestsRemembered

@@ -59,6 +59,7 @@ void apply_one(SnapshotRecord& state, const TermRecord& record) { state.term = s
 void apply_one(SnapshotRecord& state, IntentRecord record) {
   state.intent = std::move(record.intent);
   state.laser_request = record.laser_request;
+  state.laser_request_to_all = record.laser_request_to_all;
   state.next_job = record.next_job;
   state.probation = std::move(record.probation);
   if (record.cause) {

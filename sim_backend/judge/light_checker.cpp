@@ -56,6 +56,7 @@ std::string_view to_string(SafetyRule rule) {
 LightChecker::LightChecker(const LightModel& light, CheckerOptions options) : light_(light), options_(options) {
   plans_.resize(light.fabric().elements.size());
   latched_since_.assign(light.fabric().nodes.size(), kNever);
+  latched_by_.resize(light.fabric().nodes.size());
 }
 
 void LightChecker::excuse(Excuse excuse) {
@@ -90,6 +91,7 @@ void LightChecker::learn(Instant now, const Record& record) {
     probes_ = intent->intent.probes;
     if (!intent->intent.lasers_off) {
       lasers_off_since_ = kNever;
+      rearms_.insert(intent->laser_request_to_all);
     } else if (lasers_off_since_ == kNever) {
       lasers_off_since_ = now;
     }
@@ -110,8 +112,17 @@ void LightChecker::learn_snapshot(Instant now, const SnapshotRecord& snapshot) {
 }
 
 void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latch) {
+  std::optional<std::uint64_t>& by = latched_by_[node.value];
+  const bool is_lifted = by && !latch.lasers_off && latch.order > *by;  // else its row was lost, and it begins without it
+  by = latch.lasers_off ? std::optional(latch.order) : std::nullopt;
+  if (is_lifted && !rearms_.contains(latch.order)) {
+    reported_.clear();
+    report(now, {SafetyRule::lasers_off, light_.fabric().nodes[node.value].transmitters.front(), kNobody},
+           format_text("node {} was latched off and lifts that by order {}, which is no rearm of an operator", node.value,
+                       latch.order));
+  }
   Instant& since = latched_since_[node.value];
-  if (!latch.lasers_off) {
+  if (!latch.latched()) {
     since = kNever;
   } else if (since == kNever) {
     since = now;
@@ -120,9 +131,12 @@ void LightChecker::learn_latch(Instant now, NodeId node, const LatchRecord& latc
 
 void LightChecker::note_contact(Instant now, NodeId node, ContactState state) {
   Contact& contact = contacts_[node];
-  contact.is_open = state == ContactState::open;
+  const bool was_open = std::exchange(contact.is_open, state == ContactState::open);
+  if (contact.is_open && !was_open) {
+    contact.is_first = contact.dark_since == kNever;
+  }
   if (state == ContactState::unread) {
-    contact.dark_since = kNever;
+    contact.dark_since = contact.is_first ? kNever : contact.dark_since;
   } else if (contact.is_open && contact.dark_since == kNever) {
     contact.dark_since = now;
   }
@@ -169,14 +183,24 @@ void LightChecker::activate(std::shared_ptr<const Plan> plan, bool of_other, con
     active.of_transmitter[circuit.transmitter.value].push_back(
         {lower_edge_of(circuit.slot), upper_edge_of(circuit.slot), circuit.receiver});
   }
-  // Light of a laser that follows no order is the plan's own where it was an earlier plan's: the plan leaves it where it is,
-  // and goes around it. Nothing else excuses it: whom it meets, it meets.
+  // Light of a laser that can be told nothing is the plan's own where it is an earlier plan's: the plan leaves it where it is,
+  // and goes around it. Nothing else excuses it: whom it meets, it meets; and once it is dark it stays so.
   for (const DeviceId id : left_alone_in(*active.plan)) {
     const ElementId element = light_.fabric().device(id).elements.front();
+    const std::optional<NodeId> node = light_.fabric().node_of_element[element.value];
+    if ((node && latched_since_[node->value] != kNever) || (options_.is_out_of_reach && !options_.is_out_of_reach(element))) {
+      continue;
+    }
+    const LaserEmission& emission = light_.graph().emission(element);
     for (const ActivePlan& earlier : active_) {
       const auto& before = earlier.of_transmitter[element.value];
-      auto& own = active.of_transmitter[element.value];
-      own.insert(own.end(), before.begin(), before.end());
+      for (PlannedCircuit circuit : earlier.of_other ? std::vector<PlannedCircuit>{} : before) {
+        circuit.is_left = before.size() == 1;  // one that plays timeslots goes on to play them
+        if (!circuit.is_left ||
+            (emission.emitting && circuit.lower <= emission.frequency && emission.frequency < circuit.upper)) {
+          active.of_transmitter[element.value].push_back(circuit);
+        }
+      }
     }
   }
   for (const Probe& probe : probes) {
@@ -248,6 +272,11 @@ void LightChecker::judge_all(Instant now) {
 
 void LightChecker::judge_lights(Instant now, std::span<const ElementId> changed) {
   for (const ElementId transmitter : changed) {
+    for (ActivePlan& active : active_) {
+      std::erase_if(active.of_transmitter[transmitter.value], [&](const PlannedCircuit& circuit) {
+        return circuit.is_left && !light_.graph().emission(transmitter).emitting;
+      });
+    }
     plans_[transmitter.value] = plans_of(transmitter);
   }
   for (const ElementId transmitter : changed) {
@@ -506,6 +535,17 @@ std::vector<std::string> differences(const LightModel& light, const Plan* plan, 
     }
     for (const NodePlan& node : plan->nodes) {
       plays_timeslots = plays_timeslots || node.cycle > Duration{} || node.grants;
+    }
+  }
+  for (const NodePlan& node : plan != nullptr ? plan->nodes : std::vector<NodePlan>{}) {
+    for (const DevicePlan& device : node.devices) {
+      const ElementId element = fabric.device(device.device).elements.front();
+      const bool is_planned =
+          std::ranges::any_of(device.timeline, [](const TimedSetpoint& each) { return emits(each.setpoint); });
+      const bool is_laser = fabric.device(device.device).role == DeviceRole::transmitter;
+      if (is_laser && !is_planned && light.graph().emission(element).emitting && !excused(element, element)) {
+        found.push_back(format_text("{} emits, and the confirmed plan has it dark", fabric.element(element).name));
+      }
     }
   }
   std::set<std::pair<ElementId, ElementId>> lit;

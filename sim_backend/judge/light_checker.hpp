@@ -74,6 +74,8 @@ struct CheckerOptions {
   Duration lasers_off_bound = std::chrono::seconds{1};
   /// From an agent's own journalled latch to the last photon of its transmitters: its buses alone.
   Duration latch_bound = std::chrono::milliseconds{100};
+  /// May nobody be able to tell this transmitter anything now, or just before? Only then may a plan leave its light alone.
+  std::function<bool(ElementId)> is_out_of_reach{};
   std::size_t violations_max = 100;  ///< kept; the rest is only counted
 };
 
@@ -93,6 +95,7 @@ class LightChecker {
   /// This node's interlock contact. Within its devices' blank and control times its light is gone, and stays so until somebody
   /// has rearmed while the contact was closed, whatever its agent believes. `unread`: it is closed again, and no process was
   /// there while it was open; software that does not run sees nothing.
+  /// What it owes from before that it owes still.
   void note_contact(Instant now, NodeId node, ContactState state);
   /// An operator's rearm has come to a controller.
   void note_rearm();
@@ -125,7 +128,8 @@ class LightChecker {
   struct PlannedCircuit {
     Frequency lower;
     Frequency upper;
-    ElementId receiver;  ///< kNobody: wherever it comes to; it is there to be measured
+    ElementId receiver;    ///< kNobody: wherever it comes to; it is there to be measured
+    bool is_left = false;  ///< an earlier plan's; this one leaves it alone, for as long as it shines
   };
   struct ActivePlan {
     std::shared_ptr<const Plan> plan;
@@ -173,9 +177,12 @@ class LightChecker {
   std::map<ElementId, std::vector<Excuse>> excuses_;
   std::map<FibreId, std::vector<Excuse>> fibre_excuses_;
   Instant lasers_off_since_ = kNever;
-  std::vector<Instant> latched_since_;  ///< by node
+  std::vector<Instant> latched_since_;                    ///< by node
+  std::vector<std::optional<std::uint64_t>> latched_by_;  ///< by node: order with which `lasers off`, or itself, latched it
+  std::set<std::uint64_t> rearms_;                        ///< numbers of the orders by which operators rearmed
   struct Contact {
     bool is_open = false;
+    bool is_first = false;        ///< nothing was owed before it was opened
     Instant dark_since = kNever;  ///< it was opened then and nobody has rearmed since it is closed
   };
   std::map<NodeId, Contact> contacts_;

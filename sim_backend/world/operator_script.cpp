@@ -55,6 +55,11 @@ std::tuple<ActionKind, std::uint32_t, std::string> subject_of(const ScenarioActi
   return {action.kind, 0, {}};
 }
 
+bool is_towards_darkness(const ScenarioAction& action) {
+  return action.kind == ActionKind::maintain || action.kind == ActionKind::darken ||
+         (action.kind == ActionKind::lasers && !action.lasers_on);
+}
+
 }  // namespace
 
 OperatorScript::OperatorScript(std::vector<ScriptedJob> jobs, Duration patience, std::vector<ScenarioAction> actions)
@@ -223,7 +228,8 @@ const OperatorScript::Entry* OperatorScript::job_of(const Action& action) const 
   return action.what.job.empty() ? nullptr : &entries_[by_name_.at(action.what.job)];
 }
 
-/// Orders about a job wait until it is there, and orders about anything until the one before them has been answered.
+/// Orders about a job wait until it is there. Orders that may bring light wait until the one before them about the same
+/// subject has been answered; who wants it dark says so at once.
 Instant OperatorScript::due_of(const Action& action) const {
   if (action.answered_at || (action.asked_at == kNever && stopped_)) {
     return kNever;
@@ -231,7 +237,7 @@ Instant OperatorScript::due_of(const Action& action) const {
   if (action.asked_at != kNever) {
     return action.again_at;
   }
-  const bool follows = std::ranges::any_of(actions_, [&](const Action& other) {
+  const bool follows = !is_towards_darkness(action.what) && std::ranges::any_of(actions_, [&](const Action& other) {
     return other.asked_at != kNever && !other.answered_at && subject_of(other.what) == subject_of(action.what);
   });
   if (follows) {

@@ -67,6 +67,11 @@ void SimNetwork::set_joined(Peer peer, bool joined) {
   endpoint->joined_ = joined;
 }
 
+bool SimNetwork::is_joined(Peer peer) {
+  const Endpoint* endpoint = find(peer);
+  return endpoint != nullptr && endpoint->joined_;
+}
+
 void SimNetwork::crash(Peer peer, std::uint32_t lost_per_million) {
   Endpoint* dead = find(peer);
   LOOM_ASSERT(dead != nullptr);

@@ -50,6 +50,7 @@ class SimNetwork {
   MessageSeam& attach(Peer self, std::string principal, Role role, Faults faults = Faults::suffered);
   /// Cut off: nothing in, nothing out, messages under way included, until `joined` again.
   void set_joined(Peer peer, bool joined);
+  bool is_joined(Peer peer);
   /// The peer's process died: nobody listens, what is under way to it is gone, and of what it sent and what has not arrived
   /// yet each message is gone with this chance (it stood in a buffer of the process). A new incarnation listens by on_receive.
   void crash(Peer peer, std::uint32_t lost_per_million);

@@ -55,15 +55,20 @@ std::vector<Revision> gone_revisions(const std::vector<Record>& records) {
 }
 
 /// An operator ordered lasers off, was told that agents keep them so although it could not be recorded, and has not rearmed
-/// since: whoever waits for one of those agents waits for him.
-bool is_dark_unrecorded(const OperatorScript& script) {
+/// since: whoever waits for one of those agents waits for him. `rearmed_at`: when a rearm was last recorded.
+bool is_dark_unrecorded(const OperatorScript& script, Instant rearmed_at) {
   const OperatorScript::Action* last = nullptr;
   for (const OperatorScript::Action& action : script.actions()) {
     const bool counts = action.what.kind == ActionKind::lasers && action.answered_at &&
                         (!action.what.lasers_on || action.refusal.empty());  // a rearm that was refused is none
     last = counts && (last == nullptr || action.answered_at >= last->answered_at) ? &action : last;
   }
-  return last != nullptr && !last->what.lasers_on && last->refusal.contains("agents keep them so");
+  return last != nullptr && !last->what.lasers_on && rearmed_at < last->answered_at &&
+         last->refusal.contains("agents keep them so");
+}
+
+bool is_latched_by_order(const Interlock& interlock) {
+  return interlock.record().lasers_off && interlock.own_latch().number == 0;
 }
 
 std::string principal_of(NodeId node) { return format_text("agent-{}", node.value); }
@@ -86,7 +91,20 @@ World::World(const Scenario& scenario, std::vector<ScriptedJob> jobs, const Worl
       notices_(*fabric_) {
   network_ = std::make_unique<SimNetwork>(loop_, network_of(scenario.network), options.seed);
   light_ = std::make_unique<LightModel>(fabric_);
-  checker_ = std::make_unique<LightChecker>(*light_, options.checker);
+  CheckerOptions judged_by = options.checker;
+  judged_by.is_out_of_reach = [this](ElementId transmitter) {
+    const NodeId node = fabric_->device(*fabric_->device_of_element[transmitter.value]).agent;
+    const auto is_on = [&](const auto& trouble) {
+      return loop_.now() < (trouble.to == kNever ? kNever : trouble.to + mend_bound(timings_));
+    };
+    return !is_up(agent_peer(node)) || !network_->is_joined(agent_peer(node)) ||
+           std::ranges::any_of(machine_troubles_,
+                               [&](const auto& each) { return (!each.node || each.node == node) && is_on(each); }) ||
+           std::ranges::any_of(troubles_, [&](const auto& each) {
+             return is_on(each) && std::ranges::find(each.elements, transmitter) != each.elements.end();
+           });
+  };
+  checker_ = std::make_unique<LightChecker>(*light_, std::move(judged_by));
   SimBusOptions bus;
   bus.devices = options.devices;
   bus.devices.rings = scenario.rings;
@@ -330,6 +348,11 @@ void World::watch_controller(Instant now, EffectSink& sink) {
     }
     if (const auto* append = std::get_if<Append>(&effect)) {
       rows_.note(append->record);
+      const auto* intent = std::get_if<IntentRecord>(&append->record);
+      if (intent != nullptr && !intent->intent.lasers_off && intent->laser_request_to_all > last_rearm_) {
+        last_rearm_ = intent->laser_request_to_all;
+        rearmed_at_ = now;
+      }
       checker_->learn(now, append->record);
       history_.learn(now, append->record);
       if (const auto* commit = std::get_if<CommitRecord>(&append->record)) {
@@ -459,13 +482,23 @@ std::vector<std::string> World::unlit_jobs() const {
              return trouble.to == kNever && device && word.why.contains(fabric_->device(*device).name + " (device");
            });
   };
-  const auto waits_for_a_rearm = [is_off = is_dark_unrecorded(*script_)](const JobStatement& word) {
-    return is_off && word.why.contains("are latched off there (loom lasers rearm)");
+  // Of nodes that are latched so in truth; a job without a place names one.
+  const auto waits_for_a_rearm = [this, is_off = is_dark_unrecorded(*script_, rearmed_at_)](JobId id,
+                                                                                            const JobStatement& word) {
+    const auto is_dark = [this](NodeId node) {
+      return is_up(agent_peer(node)) && is_latched_by_order(agent(node).interlock());
+    };
+    const auto& jobs = controller_->intent().jobs;
+    const auto job = std::ranges::find(jobs, id, &Job::id);
+    const bool is_named = word.why.contains("are latched off there (loom lasers rearm)") &&
+                          std::ranges::any_of(fabric_->nodes, is_dark, &Node::id);
+    return is_off && (is_named || (job != jobs.end() && std::ranges::any_of(job->nodes, is_dark)));
   };
   std::vector<std::string> found;
   for (const auto& [id, record] : controller_->jobs().records()) {
     const JobStatement word = word_of(id);
-    if (!is_at_rest(word) && !waits_for_ever(word) && !waits_for_a_rearm(word) && !(is_in_light(word) && is_held_dark(id))) {
+    if (!is_at_rest(word) && !waits_for_ever(word) && !waits_for_a_rearm(id, word) &&
+        !(is_in_light(word) && is_held_dark(id))) {
       found.push_back(format_text("job {} ({}) is still {}", id.value, controller_->jobs().facts_of(id).name, word.state));
     }
   }
@@ -495,8 +528,17 @@ std::vector<std::string> World::unsettled() const {
   if (controller_->present_agents() != fabric_->nodes.size()) {
     found.push_back(format_text("{} of {} agents are live", controller_->present_agents(), fabric_->nodes.size()));
   }
-  for (std::string& difference : differences(*light_, checker_->confirmed(), [this](ElementId transmitter, ElementId receiver) {
-         return is_excused(transmitter, receiver);
+  for (const Node& node : fabric_->nodes) {
+    if (controller_->intent().lasers_off && is_up(agent_peer(node.id)) && !agent(node.id).interlock().record().lasers_off) {
+      found.push_back(format_text("lasers are ordered off, and node {} is not latched", node.id.value));
+    }
+  }
+  const bool is_off = is_dark_unrecorded(*script_, rearmed_at_);
+  for (std::string& difference : differences(*light_, checker_->confirmed(), [&](ElementId transmitter, ElementId receiver) {
+         const NodeId node = fabric_->device(*fabric_->device_of_element[transmitter.value]).agent;
+         const bool is_kept_dark = is_off && is_up(agent_peer(node)) && is_latched_by_order(agent(node).interlock()) &&
+                                   !light_->graph().emission(transmitter).emitting;
+         return is_kept_dark || is_excused(transmitter, receiver);
        })) {
     found.push_back(std::move(difference));
   }

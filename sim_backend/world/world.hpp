@@ -223,6 +223,15 @@ class World {
     FaultExcuse excuse;
   };
   std::vector<DeviceTrouble> troubles_;
+  /// A node, or the controller with all of them, under a fault that keeps it from hearing or following.
+  struct MachineTrouble {
+    std::optional<NodeId> node;  ///< none: the controller
+    Instant from{};
+    Instant to = kNever;
+  };
+  std::vector<MachineTrouble> machine_troubles_;
+  Instant rearmed_at_{};                  ///< when a controller last recorded that an operator had rearmed
+  std::uint64_t last_rearm_ = 0;          ///< that order's number
   std::set<NodeId> unseen_contacts_;      ///< opened while their agent's process was dead, and not read since
   std::map<NodeId, int> open_contacts_;   ///< how many faults hold a node's contact open; absent: none ever did
   std::vector<FibreFault> fibre_faults_;  ///< now

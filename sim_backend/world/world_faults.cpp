@@ -63,11 +63,13 @@ void World::begin_fault(const ScenarioFault& fault) {
   }
 }
 
-/// A device that obeys nobody keeps its light as it is. One whose light changes explains nothing, unless another fault of it
-/// begins or ends just now.
+/// A device that obeys nobody keeps its light as it is. One whose light changes explains nothing, unless another fault that
+/// moves light by itself begins or ends just now.
 void World::note_change(DeviceId device) {
   const auto is_by_fault = [&](const DeviceTrouble& trouble) {
-    return trouble.elements == fabric_->device(device).elements && (trouble.from == loop_.now() || trouble.to == loop_.now());
+    const bool moves_light = !trouble.excuse.as_it_was && trouble.excuse.rules != kUntrueLight;
+    return moves_light && trouble.elements == fabric_->device(device).elements &&
+           (trouble.from == loop_.now() || trouble.to == loop_.now());
   };
   if (std::ranges::any_of(troubles_, is_by_fault)) {
     return;
@@ -120,6 +122,7 @@ void World::inject_fault(const MachineFault& fault) {
   const Instant end = loop_.now() + fault.lasts;
   if (fault.kind != MachineFaultKind::interlock_open) {  // which explains no light
     excuse_orders(fault);
+    machine_troubles_.push_back({fault.node, loop_.now(), end});
   }
   if (fault.node) {
     notices_.begin(loop_.now(), text_of(fault), *fault.node);

@@ -35,7 +35,7 @@ void World::set_contact(NodeId node, bool open) {
   open_contacts_[node] += open ? 1 : -1;
   const bool is_open = open_contacts_[node] > 0;  // faults may overlap
   const bool is_read = is_up(agent_peer(node));
-  if (is_open && !is_read) {
+  if (open && open_contacts_[node] == 1 && !is_read) {
     unseen_contacts_.insert(node);
   }
   // What opened and closed while no process was there to read it cannot be known to any software.

@@ -85,16 +85,14 @@ TEST_CASE("fluids_over_many_links_end_as_the_slow_fluid_says") {
       const double arrival = next < arrivals.size() ? arrivals[next].start : std::numeric_limits<double>::infinity();
       const double now = std::min(arrival, transfers.next());
       REQUIRE(std::isfinite(now));
-      for (const Departure& each : transfers.advance(now)) {
-        left[each.token] = each.left;
-      }
+      transfers.advance(now, [&](std::uint32_t token, double) { left[token] = now; });
       for (; next < arrivals.size() && arrivals[next].start <= now; ++next) {
         const Arrival& each = arrivals[next];
         if (each.way < ways.size()) {
-          transfers.start_over(now, each.way, each.bytes, next);
+          transfers.start_over(now, each.way, each.bytes, static_cast<std::uint32_t>(next));
         } else {
           const auto source = static_cast<std::uint32_t>(each.way - ways.size());
-          REQUIRE(transfers.start(now, source, source + 1, 0, each.bytes, next));
+          REQUIRE(transfers.start(now, source, source + 1, 0, each.bytes, static_cast<std::uint32_t>(next)));
         }
       }
       transfers.settle(now);

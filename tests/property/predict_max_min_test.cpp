@@ -41,9 +41,7 @@ std::vector<double> run(const Network& network, const std::vector<Asked>& flows)
     if (!std::isfinite(now)) {
       break;
     }
-    for (const Departure& each : transfers.advance(now)) {
-      left[each.token] = each.left;
-    }
+    transfers.advance(now, [&](std::uint32_t token, double) { left[token] = now; });
     for (; next < order.size() && flows[order[next]].start <= now; ++next) {
       const Asked& flow = flows[order[next]];
       REQUIRE(transfers.start(now, flow.source, flow.destination, 0, flow.bytes, order[next]));
@@ -186,12 +184,15 @@ TEST_CASE("a_transfer_over_several_ways_is_done_when_its_last_part_is") {
   REQUIRE(transfers.start(0, 0, 2, 0, 1000, 7));
   REQUIRE(transfers.start(0, 0, 1, 0, 500, 8));
   transfers.settle(0);
+  struct Departure {
+    std::uint32_t token;
+    double left;
+    double arrives;
+  };
   std::vector<Departure> seen;
   while (transfers.active() > 0) {
     const double now = transfers.next();
-    for (const Departure& each : transfers.advance(now)) {
-      seen.push_back(each);
-    }
+    transfers.advance(now, [&](std::uint32_t token, double arrives) { seen.push_back({token, now, arrives}); });
     transfers.settle(now);
   }
   REQUIRE(seen.size() == 2);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -61,7 +62,7 @@ class CommitReturns {
   std::optional<std::string> begin_attempt(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink);
 
  private:
-  void distrust_left_alone(const Plan& confirmed);
+  void distrust_left_alone(const Plan& confirmed, const std::function<bool(DeviceId)>& is_suspect);
 
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;

@@ -165,8 +165,7 @@ CommitReport refused(Revision revision, const ControllerFacts& facts, const Conf
 void lift_latches(const std::vector<NodeId>& nodes, const ControllerFacts& facts, DesiredIntent& desired,
                   AgentSessions& sessions) {
   for (const NodeId node : nodes) {
-    desired.take_laser_request(facts.header.term);
-    sessions.keep_laser_order(desired.laser_request(), node);
+    sessions.keep_laser_order(desired.take_laser_request(facts.header.term), node);
     sessions.await_rearm(facts.now + facts.timings.stage_deadline / 2);
   }
 }
@@ -307,8 +306,9 @@ void CommitRunner::refuse_plan(Planning planned, const Error& error, EffectSink&
   const TakenBack taken = admission_.take_back(planned.intent, error.message, sink);
   lift_latches(taken.maintained, facts_, desired_, sessions_);
   journal_.append(desired_.record(), PlanAct{}, sink);
-  if (taken.is_refused && (!returns_.uncertain().empty() || admission_.has_unlit_jobs() || confirmed_.is_followed())) {
-    want_plan("what is left without the jobs that were refused", sink);
+  const bool is_another = taken.is_refused || !taken.maintained.empty();  // intent
+  if (is_another && (!returns_.uncertain().empty() || admission_.has_unlit_jobs() || confirmed_.is_followed())) {
+    want_plan("what is left without what was refused", sink);
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<const Observation*> FoundState::fresh() const {
     const bool is_fresh =
         seen != nullptr && seen->health != DeviceHealth::unknown && seen->read_at > sessions_.readings().light_since(device.id);
     const AgentSession& session = sessions_[device.agent];
-    const bool went_dark = device.role == DeviceRole::transmitter && (session.lasers_latched_off || session.is_reported_dark);
+    const bool went_dark = device.role == DeviceRole::transmitter && (session.is_latched_off() || session.is_reported_dark);
     observations.push_back(is_fresh && !went_dark ? seen : nullptr);
   }
   return observations;
@@ -44,7 +44,7 @@ bool FoundState::may_darken(DeviceId laser) const {
 /// they are dark, they may shine still.
 bool FoundState::is_left_to_itself(NodeId node) const {
   const AgentSession& session = sessions_[node];
-  return desired_.in_maintenance(node) && !session.is_present() && !session.lasers_latched_off && !session.is_reported_dark;
+  return desired_.in_maintenance(node) && !session.is_present() && !session.is_latched_off() && !session.is_reported_dark;
 }
 
 void FoundState::add_light_of(DeviceId id, const Observation* seen, std::vector<ObservedLight>& observed) const {
@@ -107,17 +107,23 @@ KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& unc
   return known;
 }
 
-/// What a commit of this plan has to set at agents that hold another plan, beside what it changes: it was read to be otherwise.
+/// What a commit of this plan has to set beside what it changes, at agents that hold another plan and of what the confirmed one
+/// left alone: it was read to be otherwise.
 /// Nothing where somebody would have to take part who cannot.
 RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const {
   ReconcileLimits limits;
   limits.stale_after = facts_.timings.stale_after;
   std::vector<DeviceId> drifted;
   for (const NodePlan& node : plan.nodes) {
-    if (!sessions_[node.node].lacks_plan || !sessions_.may_take_part(node.node)) {
+    if (!sessions_.is_present(node.node) || desired_.in_maintenance(node.node)) {
       continue;
     }
-    for (const DevicePlan& device : node.devices) {
+    for (std::size_t i = 0; i < node.devices.size(); ++i) {
+      const DevicePlan& device = node.devices[i];
+      const bool was_left = confirmed_.exists() && confirmed_.plan().nodes[node.node.value].devices[i].left_alone;
+      if (!was_left && !(sessions_[node.node].lacks_plan && sessions_.may_take_part(node.node))) {
+        continue;
+      }
       const Observation* seen = observations[device.device.value];
       const Drift drift = seen == nullptr ? Drift::none : drift_of(*facts_.fabric, device, seen, facts_.now, limits);
       if (!device.touched && !device.left_alone && drift != Drift::none && policy_.answer_to(drift) == DriftAnswer::repair) {
@@ -127,8 +133,13 @@ RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Obse
   }
   std::sort(drifted.begin(), drifted.end());
   RepairScope scope = drifted.empty() ? RepairScope{} : repair_scope(*facts_.fabric, plan, drifted, observations, {});
-  const bool all_can =
-      std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); });
+  // What is latched off moves its switches and rings, and lights nothing.
+  const bool all_can = std::ranges::all_of(scope.devices, [this](DeviceId id) {
+    const Device& device = facts_.fabric->device(id);
+    return sessions_.may_take_part(device.agent) ||
+           (device.role != DeviceRole::transmitter && sessions_.is_present(device.agent) &&
+            !desired_.in_maintenance(device.agent));
+  });
   return all_can ? scope : RepairScope{};
 }
 

@@ -64,6 +64,31 @@ RepairScope taken_away_by(const FabricCommit& failed, const std::vector<DeviceId
   return rest;
 }
 
+/// Of a repair: lasers whose light would come to something that an earlier one may have left `moving`, and that this one does
+/// not set before light returns. `dark`: a plan in which nothing is set.
+std::vector<DeviceId> lasers_into(std::vector<DeviceId> moving, const Fabric& fabric, const Plan& desired, const Plan& dark,
+                                  const RepairScope& scope) {
+  std::erase_if(moving, [&](DeviceId id) { return std::ranges::binary_search(scope.devices, id); });
+  if (moving.empty()) {
+    return moving;
+  }
+  const std::vector<const Observation*> unread(fabric.devices.size(), nullptr);
+  std::vector<DeviceId> lasers = lasers_that_meet({fabric, desired, {&dark}, unread}, moving);
+  std::erase_if(lasers, [&](DeviceId id) { return !std::ranges::binary_search(scope.devices, id); });
+  return lasers;
+}
+
+void leave_out(const std::vector<DeviceId>& lasers, const Fabric& fabric, RepairScope& scope) {
+  const auto is_out = [&](DeviceId id) { return std::ranges::binary_search(lasers, id); };
+  std::erase_if(scope.devices, is_out);
+  std::erase_if(scope.nodes, [&](NodeId node) {
+    return std::ranges::none_of(scope.devices, [&](DeviceId id) { return fabric.device(id).agent == node; });
+  });
+  if (std::ranges::none_of(scope.devices, [&](DeviceId id) { return fabric.device(id).role == DeviceRole::transmitter; })) {
+    scope = {};
+  }
+}
+
 }  // namespace
 
 Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
@@ -171,7 +196,7 @@ void Reconciler::judge(DeviceId id, EffectSink& sink) {
 void Reconciler::alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink) {
   const Device& device = facts_.fabric->device(plan.device);
   const AgentSession& session = sessions_[device.agent];
-  const bool is_said = !session.is_present() || (session.lasers_latched_off && drift == Drift::missing);
+  const bool is_said = !session.is_present() || (session.is_latched_off() && drift == Drift::missing);
   if (is_said || unusable_.is_unusable(device.id)) {
     return;
   }
@@ -221,8 +246,7 @@ void Reconciler::alarm_of_given_up(EffectSink& sink) {
 // --- repairing -----------------------------------------------------------------------------------------------------------
 
 /// What a repair of these would touch; nothing if somebody would have to take part who cannot.
-std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& devices,
-                                                const std::vector<NodeId>& restored) const {
+std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) {
   std::vector<const Observation*> observations;
   for (const Device& device : facts_.fabric->devices) {  // of the others too: light goes where they stand, and shines unasked
     const Observation* seen = sessions_.observed(device.id);
@@ -232,6 +256,7 @@ std::optional<RepairScope> Reconciler::scope_of(const std::vector<DeviceId>& dev
   }
   RepairScope scope = repair_scope(*facts_.fabric, desired_plan(), devices, observations, restored);
   const bool all_can =
+      lasers_into(left_moving_.unread(sessions_), *facts_.fabric, desired_plan(), dark_, scope).empty() &&
       std::all_of(scope.nodes.begin(), scope.nodes.end(), [this](NodeId node) { return sessions_.may_take_part(node); }) &&
       std::none_of(scope.devices.begin(), scope.devices.end(), [this](DeviceId id) { return unusable_.may_emit_light(id); });
   return all_can ? std::optional(std::move(scope)) : std::nullopt;
@@ -264,7 +289,7 @@ void Reconciler::reconcile(EffectSink& sink) {
     const bool is_anothers = !confirmed_.exists() && sessions_[node].applied != Revision{};
     return !sessions_.may_take_part(node) || !is_judged(node) || is_anothers || unusable_.is_unusable(id);
   });
-  const std::vector<NodeId> restored = to_be_restored(*facts_.fabric, sessions_);
+  std::vector<NodeId> restored = to_be_restored(*facts_.fabric, sessions_);
   if (devices.empty() && restored.empty()) {
     return;
   }
@@ -277,9 +302,13 @@ void Reconciler::reconcile(EffectSink& sink) {
         devices.push_back(candidates[i]);
       }
     }
-    scope = devices.empty() ? std::nullopt : scope_of(devices, {});
+    std::erase_if(restored, [this](NodeId node) { return !scope_of({}, {node}); });
+    scope = devices.empty() && restored.empty() ? std::nullopt : scope_of(devices, restored);
   }
   if (!scope) {
+    if (const auto moving = left_moving_.take_unusable(unusable_)) {  // another way, or none, aloud
+      commits_.want_plan(facts_.fabric->device(*moving).name + " may be moving, and follows no order", sink);
+    }
     return;
   }
   drift_.repair_begins(devices, facts_.now);
@@ -309,7 +338,12 @@ void Reconciler::on_commit_end(const CommitEnd& end, EffectSink& sink) {
   }
   alarm_of_failed_repair(*end.failed, sink);
   judge_everything_ = true;
+  left_moving_.note(*end.failed, *facts_.fabric, facts_.now);
   RepairScope rest = taken_away_by(*end.failed, repairing_, *facts_.fabric, sessions_);
+  const std::vector<DeviceId> moving = left_moving_.unread(sessions_);
+  if (const auto lasers = lasers_into(moving, *facts_.fabric, desired_plan(), dark_, rest); !lasers.empty()) {
+    leave_out(lasers, *facts_.fabric, rest);  // they are missing, and are lit when what moves has been read
+  }
   if (end.failed->may_have_moved() && !rest.devices.empty() && !repairing_.empty()) {
     repairing_.clear();  // once: if this fails too, its light is missing and is repaired as such
     commits_.repair_with_next_plan(std::move(rest));

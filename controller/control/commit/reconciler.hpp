@@ -9,6 +9,7 @@
 #include "controller/control/commit/commit_runner.hpp"
 #include "controller/control/jobs/tentative_plans.hpp"
 #include "controller/control/watch/drift_watch.hpp"
+#include "controller/control/watch/left_moving.hpp"
 #include "controller/control/watch/light_watch.hpp"
 #include "controller/control/watch/monitor_drift.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
@@ -65,7 +66,7 @@ class Reconciler {
   void judge_all(EffectSink& sink);
   void alarm_of_drift(const DevicePlan& plan, Drift drift, EffectSink& sink);
   void alarm_of_given_up(EffectSink& sink);
-  std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored) const;
+  std::optional<RepairScope> scope_of(const std::vector<DeviceId>& devices, const std::vector<NodeId>& restored);
   void want_repair(RepairScope scope, EffectSink& sink);
   void on_commit_end(const CommitEnd& end, EffectSink& sink);
   void alarm_of_failed_repair(const FabricCommit& failed, EffectSink& sink);
@@ -94,6 +95,7 @@ class Reconciler {
   MonitorDrift measured_;
   bool judge_everything_ = false;    ///< a commit ended since
   std::vector<DeviceId> repairing_;  ///< the drifted ones of the repair wanted last, ascending
+  LeftMoving left_moving_;           ///< forgets what has been read
 };
 
 }  // namespace loom

@@ -143,7 +143,11 @@ void DesiredIntent::take_back(const Intent& failed, const Intent& good) {
   std::erase_if(intent_.pinned, [&](const JobSchedule& schedule) { return job(schedule.job) == nullptr; });
 }
 
-void DesiredIntent::take_laser_request(Term term) { laser_request_ = std::max(laser_request_ + 1, term.value << 20); }
+std::uint64_t DesiredIntent::take_laser_request(Term term, bool is_to_all) {
+  laser_request_ = std::max(laser_request_ + 1, term.value << 20);
+  laser_request_to_all_ = is_to_all ? laser_request_ : laser_request_to_all_;
+  return laser_request_;
+}
 
 void DesiredIntent::begin_probation(Revision revision, ClockId clock, Instant deadline) {
   probation_ = Probation{revision, clock, deadline, probation_ ? probation_->pinned_before : intent_.pinned};
@@ -158,12 +162,16 @@ Probation DesiredIntent::take_back_probation() {
 }
 
 IntentRecord DesiredIntent::record(std::optional<IntentCause> cause) const {
-  return {intent_, laser_request_, next_job_, probation_, std::move(cause)};
+  return {intent_, laser_request_, next_job_, probation_, std::move(cause), laser_request_to_all_};
 }
 
 void DesiredIntent::restore(const IntentRecord& record, ClockId clock, Instant now) {
   intent_ = record.intent;
   laser_request_ = record.laser_request;
+  laser_request_to_all_ = record.laser_request_to_all;
+  if (laser_request_to_all_ == 0 && intent_.lasers_off) {
+    laser_request_to_all_ = laser_request_;  // of a journal that did not tell them apart
+  }
   next_job_ = record.next_job;
   probation_ = record.probation;
   if (probation_ && probation_->clock != clock) {

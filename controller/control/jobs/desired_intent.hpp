@@ -43,8 +43,9 @@ class DesiredIntent {
   void take_back(const Intent& failed, const Intent& good);
 
   /// The next order about lasers has a number above what an earlier incarnation ordered and did not make durable.
-  void take_laser_request(Term term);
-  std::uint64_t laser_request() const { return laser_request_; }
+  /// `is_to_all`: it is about the lasers of all nodes.
+  std::uint64_t take_laser_request(Term term, bool is_to_all = false);
+  std::uint64_t laser_request_to_all() const { return laser_request_to_all_; }
   JobId next_job() const { return next_job_; }
 
   const std::optional<Probation>& probation() const { return probation_; }
@@ -60,6 +61,7 @@ class DesiredIntent {
  private:
   Intent intent_;
   std::uint64_t laser_request_ = 0;
+  std::uint64_t laser_request_to_all_ = 0;
   JobId next_job_{1};
   std::optional<Probation> probation_;
 };

@@ -137,7 +137,7 @@ ReportPage<NodeReport> Reports::node_rows(const Query& query) const {
                         std::string(to_string(session.state())),
                         session.applied,
                         was_received ? from_.facts.now - session.last_received() : Duration{-1},
-                        session.lasers_latched_off,
+                        session.is_latched_off(),
                         static_cast<std::uint32_t>(from_.facts.fabric->devices_of_agent[node.id.value].size()),
                         contains(intent.drained, node.id),
                         contains(intent.maintenance, node.id),

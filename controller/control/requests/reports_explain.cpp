@@ -101,7 +101,7 @@ HopReport Reports::describe(const Circuit& circuit, const LitHop& lit) const {
   row.drift = from_.reconciler.drift_of(device.id);
   if (!session.is_present()) {
     row.problem = format_text("node {} is {}", device.agent.value, to_string(session.state()));
-  } else if (session.lasers_latched_off && device.role == DeviceRole::transmitter) {
+  } else if (session.is_latched_off() && device.role == DeviceRole::transmitter) {
     row.problem = format_text("lasers of node {} are latched off", device.agent.value);
   } else if (seen != nullptr && seen->health == DeviceHealth::failed) {
     row.problem = seen->fault.empty() ? "the device failed" : seen->fault;

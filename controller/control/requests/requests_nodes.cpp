@@ -89,16 +89,15 @@ Intent place_anew(Intent intent, NodeId drained) {
 
 void OperatorRequests::handle(const Requester& requester, const LasersRequest& request, EffectSink& sink) {
   desired_.set_lasers(request.on);
-  desired_.take_laser_request(facts_.header.term);
-  sessions_.keep_laser_order(desired_.laser_request());
+  const std::uint64_t order = desired_.take_laser_request(facts_.header.term, true);
+  sessions_.keep_laser_order(order);
   OperatorReply answered;
   answered.revision = numbers_.next();
   if (request.on) {
     sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2, OwnLatches::lift);
   } else {
     sessions_.await_rearm(Instant{});
-    darken_all(*facts_.fabric, sessions_, desired_.laser_request(),
-               sink);  // darkness does not wait for the disk; only light does
+    darken_all(*facts_.fabric, sessions_, order, sink);  // darkness does not wait for the disk; only light does
   }
   const std::string dark =
       request.on ? "" : "lasers are commanded dark, and agents keep them so; that cannot be recorded here: ";
@@ -153,7 +152,9 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
   const bool maintains = request.order == NodeAction::maintain;
   const bool has_jobs = std::any_of(desired_.intent().jobs.begin(), desired_.intent().jobs.end(),
                                     [&](const Job& job) { return is_on(job, node); });
-  if (!sessions_.is_present(node) && has_jobs && !(maintains && request.force)) {
+  const bool has_light = std::ranges::any_of(facts_.fabric->devices_of_agent[node.value],
+                                             [this](DeviceId device) { return unusable_.may_emit_light(device); });
+  if (!sessions_.is_present(node) && (has_jobs || (maintains && has_light)) && !(maintains && request.force)) {
     return refuse(
         requester,
         {ErrorCode::refused,
@@ -188,8 +189,7 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
     sessions_.vouch_dark(node);  // see above: whoever says so has seen that they are dark
   }
   if (maintains && !request.dry_run) {
-    desired_.take_laser_request(facts_.header.term);
-    sessions_.keep_laser_order(desired_.laser_request(), node);
+    sessions_.keep_laser_order(desired_.take_laser_request(facts_.header.term), node);
   }
   changes_.begin(std::move(plan), sink);
 }
@@ -213,8 +213,7 @@ void OperatorRequests::release(const Requester& requester, const NodeRequest& re
     return changes_.begin(std::move(plan), sink);
   }
   desired_.end_maintenance(node);
-  desired_.take_laser_request(facts_.header.term);
-  sessions_.keep_laser_order(desired_.laser_request(), node);
+  sessions_.keep_laser_order(desired_.take_laser_request(facts_.header.term), node);
   sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2);
   OperatorReply answered;
   if (confirmed_.exists() && sessions_.is_present(node)) {

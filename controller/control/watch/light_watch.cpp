@@ -43,7 +43,7 @@ AgentLight LightWatch::light_of(NodeId node) const {
   if (!session.is_present()) {
     return AgentLight::away;
   }
-  return session.lasers_latched_off     ? AgentLight::latched
+  return session.is_latched_off()       ? AgentLight::latched
          : desired_.intent().lasers_off ? AgentLight::darkening
                                         : AgentLight::present;
 }

@@ -43,12 +43,12 @@ void add_connects(const DevicePlan& plan, std::vector<CrossConnect>& connects) {
 std::string name_of(const Device& device) { return format_text("{} (device {})", device.name, device.id.value); }
 
 /// Lasers that the plan wants dark, and leaves alone.
-std::vector<DeviceId> left_dark(const Fabric& fabric, const Plan& plan) {
-  std::vector<DeviceId> lasers;
+std::vector<const DevicePlan*> left_dark(const Fabric& fabric, const Plan& plan) {
+  std::vector<const DevicePlan*> lasers;
   for (const NodePlan& node : plan.nodes) {
     for (const DevicePlan& device : node.devices) {
       if (device.left_alone && fabric.device(device.device).role == DeviceRole::transmitter && is_dark(device)) {
-        lasers.push_back(device.device);
+        lasers.push_back(&device);
       }
     }
   }
@@ -143,23 +143,14 @@ void UnusableWatch::may_have_left(const Plan& plan) {
 }
 
 void UnusableWatch::restore(const SnapshotRecord& state) {
+  if (confirmed_.exists()) {
+    commit_confirmed();
+  }
   for (const auto& plan : state.uncertain) {
     may_have_left(*plan);
   }
   if (state.going != nullptr) {
     may_have_left(*state.going);
-  }
-  for (const DeviceId laser :
-       state.confirmed == nullptr ? std::vector<DeviceId>{} : left_dark(*facts_.fabric, *state.confirmed)) {
-    for (const KeptRevision& kept : state.kept) {
-      for (const Circuit& circuit : kept.circuits) {
-        if (facts_.fabric->device_of_element[circuit.transmitter.value] == laser) {
-          Left& left = left_[laser];
-          left.since = facts_.now;
-          add(left.emissions, circuit.slot);
-        }
-      }
-    }
   }
 }
 
@@ -180,11 +171,13 @@ void UnusableWatch::commit_confirmed() {
       }
     }
   }
-  for (const DeviceId laser : left_dark(*facts_.fabric, plan)) {
-    if (const auto light = planned_around_.find(laser); light != planned_around_.end()) {
-      Left& left = left_[laser];
-      left.since = facts_.now;
-      std::ranges::for_each(light->second, [&](FrequencySlot slot) { add(left.emissions, slot); });
+  for (const DevicePlan* laser : left_dark(*facts_.fabric, plan)) {
+    for (const Setpoint& held : laser->may_hold) {
+      if (const auto* light = std::get_if<TransmitterSetpoint>(&held)) {
+        Left& left = left_[laser->device];
+        left.since = facts_.now;
+        add(left.emissions, light->slot);
+      }
     }
   }
 }
@@ -208,10 +201,10 @@ bool UnusableWatch::is_proven_dark(DeviceId id) const {
   const AgentSession& session = sessions_[facts_.fabric->device(id).agent];
   const Observation* seen = sessions_.observed(id);
   const auto* laser = seen == nullptr ? nullptr : std::get_if<TransmitterObservation>(&seen->reading);
-  // A laser that follows no order and was last read lit does not follow the latch either.
-  const bool follows = seen == nullptr || (seen->health != DeviceHealth::failed && !rows_.contains(id));
-  const bool shines_on = laser != nullptr && laser->emitting && !follows;
-  return session.is_reported_dark || (session.lasers_latched_off && !shines_on) ||
+  // A latch says nothing of one that follows no order, or that nobody has read since its agent started, or that is read lit.
+  const bool follows = !rows_.contains(id) && seen != nullptr && seen->health != DeviceHealth::failed;
+  const bool was_dark = laser != nullptr && !laser->emitting;
+  return session.is_reported_dark || (session.is_latched_off() && (was_dark || (follows && laser == nullptr))) ||
          (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
 }
 
@@ -318,14 +311,9 @@ std::vector<UnusableDevice> UnusableWatch::devices() const {
 void UnusableWatch::planned_without(const std::vector<UnusableDevice>& devices) {
   planned_without_.clear();
   planned_beside_.clear();
-  planned_around_.clear();
   for (const UnusableDevice& each : devices) {
     if (each.occupied.empty()) {
       planned_without_.push_back(each.device);
-      std::vector<FrequencySlot> light = each.holds ? base_emissions(each.device) : each.may_emit;
-      if (!light.empty()) {
-        planned_around_[each.device] = std::move(light);
-      }
     }
     for (const CrossConnect occupied : each.occupied) {
       planned_beside_.emplace_back(each.device, occupied);

@@ -35,8 +35,7 @@ class UnusableWatch {
   bool commit_failed(const FabricCommit& failed, EffectSink& sink);
   /// The plan went and was not confirmed: its devices may be where it wants them, or on the way.
   void may_have_left(const Plan& plan);
-  /// What an earlier incarnation of the controller knew. A laser that the confirmed plan has dark and left alone may emit
-  /// whatever a revision that is kept had of it.
+  /// What an earlier incarnation of the controller knew. Precondition: ConfirmedPlans is restored.
   void restore(const SnapshotRecord& state);
   /// Light of this laser, which nobody can prove dark, would meet the devices if they moved: they stay as long as it may be
   /// there.
@@ -95,7 +94,6 @@ class UnusableWatch {
   std::map<DeviceId, Left> left_;                                  ///< until a commit that touches it is confirmed
   std::map<DeviceId, DeviceId> held_back_;                         ///< what stays -> the laser
   std::vector<DeviceId> planned_without_;                          ///< ascending
-  std::map<DeviceId, std::vector<FrequencySlot>> planned_around_;  ///< light of lasers among them
   std::vector<std::pair<DeviceId, CrossConnect>> planned_beside_;  ///< connections of somebody else
 };
 

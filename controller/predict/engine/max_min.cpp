@@ -27,8 +27,7 @@ void MaxMin::reset(std::size_t link_count) {
     link.epoch = 0;
     link.is_done = link.is_dirty = false;
     link.shares.clear();
-    link.classes.clear();
-    link.hop_of.clear();
+    link.members.clear();
   }
 }
 
@@ -84,8 +83,8 @@ void MaxMin::attach(Class of) {
     Link& link = links_[hop.link];
     hop.position = static_cast<std::uint32_t>(link.shares.size());
     link.shares.push_back({route.rate, static_cast<float>(route.solved) * weight(of, i), route.mark});
-    link.classes.push_back(of);
-    link.hop_of.push_back(route.first_hop + i);
+    link.members.push_back({of, route.first_hop + i});
+    link.is_stale = true;
   }
 }
 
@@ -96,31 +95,31 @@ void MaxMin::detach(Class of) {
     const Hop& hop = hops_[route.first_hop + i];
     Link& link = links_[hop.link];
     link.shares[hop.position] = link.shares.back();
-    link.classes[hop.position] = link.classes.back();
-    link.hop_of[hop.position] = link.hop_of.back();
-    hops_[link.hop_of[hop.position]].position = hop.position;
+    link.members[hop.position] = link.members.back();
+    hops_[link.members[hop.position].hop].position = hop.position;
     link.shares.pop_back();
-    link.classes.pop_back();
-    link.hop_of.pop_back();
+    link.members.pop_back();
   }
 }
 
-void MaxMin::detach_many() {
+/// Those whose multiplicity is 0; `all`: every one has.
+void MaxMin::detach_many(bool all) {
   attached_ = 0;
   for (Link& link : links_) {
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < link.shares.size(); ++i) {
-      if (classes_[link.classes[i]].multiplicity > 0) {
+    for (std::size_t i = 0; !all && i < link.shares.size(); ++i) {
+      if (classes_[link.members[i].of].multiplicity > 0) {
         link.shares[kept] = link.shares[i];
-        link.classes[kept] = link.classes[i];
-        link.hop_of[kept] = link.hop_of[i];
-        hops_[link.hop_of[kept]].position = static_cast<std::uint32_t>(kept);
+        link.members[kept] = link.members[i];
+        hops_[link.members[kept].hop].position = static_cast<std::uint32_t>(kept);
         ++kept;
       }
     }
     link.shares.resize(kept);
-    link.classes.resize(kept);
-    link.hop_of.resize(kept);
+    link.members.resize(kept);
+  }
+  if (all) {
+    return;
   }
   for (const Route& route : classes_) {
     attached_ += route.solved > 0 && route.multiplicity > 0 ? 1 : 0;
@@ -207,7 +206,7 @@ void MaxMin::fill(std::uint32_t index, double level) {
   link.level = level;
   for (std::size_t i = 0; i < links_[index].shares.size(); ++i) {
     if (is_open(links_[index].shares[i], below)) {
-      settle(links_[index].classes[i], index, level);
+      settle(links_[index].members[i].of, index, level);
     }
   }
 }
@@ -244,9 +243,9 @@ void MaxMin::rise(std::uint32_t index) {
     if (link.shares[i].mark >= 2 * epoch_) {
       continue;
     }
-    if (classes_[link.classes[i]].bottleneck == index) {
-      open(link.classes[i]);
-      touch_others(link.classes[i], index, level);
+    if (const Class of = link.members[i].of; classes_[of].bottleneck == index) {
+      open(of);
+      touch_others(of, index, level);
     }
   }
 }
@@ -278,7 +277,22 @@ double MaxMin::begin() {
   pending_.resize(kept);
   const bool at_once = leaving > 1024 && leaving * 2 > attached_;
   if (at_once) {
-    detach_many();
+    detach_many(leaving == attached_);
+  }
+  if (constexpr std::size_t kMany = 4096; kept >= kMany) {  // exact room in the lists of links, where many come at once
+    std::vector<std::uint32_t> comes(links_.size());
+    for (const Class each : pending_) {
+      const Route& route = classes_[each];
+      for (std::uint32_t i = 0; route.solved == 0 && i < route.hops; ++i) {
+        ++comes[hops_[route.first_hop + i].link];
+      }
+    }
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      if (const std::size_t there = links_[i].shares.size(); comes[i] > there) {
+        links_[i].shares.reserve(there + comes[i]);
+        links_[i].members.reserve(there + comes[i]);
+      }
+    }
   }
   for (const Class each : pending_) {
     Route& route = classes_[each];
@@ -291,9 +305,11 @@ double MaxMin::begin() {
       route.rate = 0;
     }
     if (before == 0) {
+      route.mark = 2 * epoch_;
       attach(each);
+    } else {
+      open(each);
     }
-    open(each);
   }
   return from;
 }

@@ -70,6 +70,10 @@ class MaxMin {
     float solved = 0;  ///< flows x weight
     std::uint32_t mark = 0;
   };
+  struct Member {
+    Class of = 0;
+    std::uint32_t hop = 0;  ///< index into hops_
+  };
   struct Link {
     double capacity = 0;
     double level = kNoLevel;
@@ -80,9 +84,8 @@ class MaxMin {
     std::uint32_t epoch = 0;  ///< touched in this resolve()
     bool is_done = false;
     bool is_dirty = false;
-    std::vector<Share> shares;          ///< what filling needs of each class, side by side
-    std::vector<Class> classes;         ///< beside `shares`
-    std::vector<std::uint32_t> hop_of;  ///< beside `shares`: index into hops_
+    std::vector<Share> shares;    ///< what filling needs of each class, side by side
+    std::vector<Member> members;  ///< beside `shares`
   };
   struct Event {
     double level = 0;
@@ -100,7 +103,7 @@ class MaxMin {
 
   void attach(Class of);
   void detach(Class of);
-  void detach_many();
+  void detach_many(bool all);
   void settle(Class of, std::uint32_t link, double level);
   bool is_open(const Share& share, double below) const {
     const std::uint32_t open = 2 * epoch_;

@@ -21,6 +21,7 @@ void Medium::reset(const Network& network, std::span<const FluidWay> ways) {
   free_flights_.clear();
   arriving_.clear();
   late_.clear();
+  events_.clear();
   order_ = 0;
   is_held_ = false;
   waiting_.clear();
@@ -83,7 +84,8 @@ void Medium::send_over(double now, std::uint32_t way, double on_wire, const Flig
 }
 
 void Medium::arrive_at(double time, std::uint32_t flight) {
-  const Arrival arrival{time, order_++, flight};
+  order_ = arriving_.empty() && late_.empty() ? 0 : order_ + 1;
+  const Arrival arrival{time, order_, flight};
   if (arriving_.empty() || arriving_.back().time <= time) {
     arriving_.push_back(arrival);
   } else {
@@ -104,23 +106,28 @@ double Medium::next() const {
 }
 
 std::span<const FlightEvent> Medium::advance(double now) {
+  for (const FlightEvent event : events_) {  // whoever was told of it needs it no more
+    if (event.has_arrived()) {
+      free_flights_.push_back(event.flight());
+    }
+  }
   events_.clear();
   if (transfers_.next() <= now * (1 + kRounding)) {
-    for (const Departure& each : transfers_.advance(now)) {
-      const auto flight = static_cast<std::uint32_t>(each.token);
+    unsent_.clear();
+    transfers_.advance(now, [this](std::uint32_t flight, double arrives) {
       if (segment_bytes_ > 0 && rests_[flight].bytes > 0) {
-        go_on(now, flight);  // its pair is connected
-        continue;
+        unsent_.push_back(flight);
+        return;
       }
-      events_.push_back({flights_[flight], false});
-      arrive_at(each.arrives + flights_[flight].after_ns, flight);
+      events_.push_back({flight});
+      arrive_at(arrives + flights_[flight].after_ns, flight);
+    });
+    for (const std::uint32_t flight : unsent_) {
+      go_on(now, flight);  // its pair is connected
     }
   }
   const double until = now * (1 + kRounding);
-  const auto take = [&](const Arrival& arrival) {
-    events_.push_back({flights_[arrival.flight], true});
-    free_flights_.push_back(arrival.flight);
-  };
+  const auto take = [&](const Arrival& arrival) { events_.push_back({arrival.flight | FlightEvent::kArrived}); };
   while (!arriving_.empty() && arriving_.front().time <= until) {
     take(arriving_.front());
     arriving_.pop_front();
@@ -154,7 +161,7 @@ void Medium::change(double now, const Network& network) {
   waiting_.clear();
   network_ = &network;
   for (const Transfers::Left& each : left) {
-    launch(now, each.source, each.destination, each.key, each.bytes, static_cast<std::uint32_t>(each.token));
+    launch(now, each.source, each.destination, each.key, each.bytes, each.token);
   }
 }
 

@@ -22,8 +22,11 @@ struct Flight {
 };
 
 struct FlightEvent {
-  Flight flight;
-  bool has_arrived = false;  ///< else: its last byte has left
+  static constexpr std::uint32_t kArrived = 0x8000'0000;
+  std::uint32_t number = 0;  ///< of the flight, with kArrived
+
+  bool has_arrived() const { return (number & kArrived) != 0; }  ///< else: its last byte has left
+  std::uint32_t flight() const { return number & ~kArrived; }
 };
 
 class Medium {
@@ -42,6 +45,8 @@ class Medium {
   double next() const;
   /// Everything that leaves or arrives at `now`, departures first. Valid until the next call.
   std::span<const FlightEvent> advance(double now);
+  /// Of an event that is valid.
+  Flight flight(FlightEvent event) const { return flights_[event.flight()]; }
   bool is_idle() const { return transfers_.active() == 0 && arriving_.empty() && late_.empty() && waiting_.empty(); }
 
   /// What has not left yet by node pair, waiting transfers too.
@@ -65,7 +70,7 @@ class Medium {
  private:
   struct Arrival {
     double time = 0;
-    std::uint64_t order = 0;
+    std::uint32_t order = 0;
     std::uint32_t flight = 0;
     bool operator>(const Arrival& other) const { return time != other.time ? time > other.time : order > other.order; }
   };
@@ -98,10 +103,11 @@ class Medium {
   std::vector<std::uint32_t> free_flights_;
   std::deque<Arrival> arriving_;  ///< ascending: latencies are mostly alike
   std::vector<Arrival> late_;     ///< heap of those out of order
-  std::uint64_t order_ = 0;
+  std::uint32_t order_ = 0;       ///< begins anew whenever nobody is on the way
   bool is_held_ = false;
   std::vector<Waiting> waiting_;
   std::vector<FlightEvent> events_;
+  std::vector<std::uint32_t> unsent_;  ///< scratch: flights that go on with their next segment
   std::vector<double> carried_before_;
 };
 

@@ -223,7 +223,8 @@ double Predictor::barrier_ns(std::uint32_t run) {
     while (is_connected && alone.unfinished() > 0 && aside_.next() < std::numeric_limits<double>::infinity()) {
       now = aside_.next();
       for (const FlightEvent& event : aside_.advance(now)) {
-        event.has_arrived ? alone.arrived(now, event.flight, aside_) : alone.left(now, event.flight, aside_);
+        const Flight flight = aside_.flight(event);
+        event.has_arrived() ? alone.arrived(now, flight, aside_) : alone.left(now, flight, aside_);
       }
       aside_.settle(now);
     }
@@ -383,8 +384,9 @@ Result<void> Predictor::replay(double now, std::uint32_t run) {
   bool is_connected = true;
   while (at <= now && is_connected) {
     for (const FlightEvent& event : medium.advance(at)) {
-      is_connected = is_connected &&
-                     (event.has_arrived ? played.arrived(at, event.flight, medium) : played.left(at, event.flight, medium));
+      const Flight flight = medium.flight(event);
+      is_connected =
+          is_connected && (event.has_arrived() ? played.arrived(at, flight, medium) : played.left(at, flight, medium));
     }
     for (; next < order.size() && of.starts[order[next]] <= at && is_connected; ++next) {
       is_connected = played.start(at, order[next], medium);
@@ -422,10 +424,10 @@ Result<void> Predictor::deliver(double now) {
   const std::span<const FlightEvent> events = medium_.advance(now);
   looks_ += kLooksAnEvent * events.size();
   for (const FlightEvent& event : events) {
-    const std::uint32_t run = event.flight.run;
+    const Flight flight = medium_.flight(event);
+    const std::uint32_t run = flight.run;
     CollectiveRun& played = played_[runs_[run].slot];
-    const bool is_connected =
-        event.has_arrived ? played.arrived(now, event.flight, medium_) : played.left(now, event.flight, medium_);
+    const bool is_connected = event.has_arrived() ? played.arrived(now, flight, medium_) : played.left(now, flight, medium_);
     if (!is_connected) {
       return not_connected(run, played.unconnected());
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace loom {
 namespace {
@@ -18,6 +19,7 @@ void Transfers::reset(const Network& network, std::span<const FluidWay> ways) {
   network_ = &network;
   has_links_ = false;
   lanes_.clear();
+  shares_.clear();
   members_.clear();
   free_member_ = kNone;
   splits_.clear();
@@ -33,11 +35,9 @@ void Transfers::reset(const Network& network, std::span<const FluidWay> ways) {
     add_links();
   }
   for (const FluidWay& way : ways) {
-    Lane lane;
-    lane.route = static_cast<std::uint32_t>(routes_.size());
     rates_.add(way.links, way.weights);
-    lanes_.push_back(lane);
-    routes_.push_back({kFluid, kFluid, lane.route, 1});
+    routes_.push_back({kFluid, kFluid, static_cast<std::uint32_t>(lanes_.size()), 1});
+    lanes_.emplace_back();
   }
 }
 
@@ -64,8 +64,6 @@ void Transfers::reserve(std::size_t transfers) {
   members_.reserve(transfers);
   touched_.reserve(transfers);
   heap_.reserve(transfers);
-  departures_.reserve(transfers);
-  batch_.reserve(transfers);
   if (!has_links_) {
     add_links();
   }
@@ -120,17 +118,19 @@ std::uint32_t Transfers::add_route(std::uint32_t source, std::uint32_t destinati
     rates_.add(path);
     Lane lane;
     lane.latency = path_latency_ns(*network_, path) + network_->step_latency_ns;
-    lane.share = share;
-    lane.route = static_cast<std::uint32_t>(routes_.size());
     lanes_.push_back(lane);
     ++route.lanes;
+    if (share != 1 || route.lanes > 1) {
+      shares_.resize(lanes_.size(), 1);
+      shares_.back() = share;
+    }
   });
   routes_.push_back(route);
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
 bool Transfers::start(double now, std::uint32_t source, std::uint32_t destination, std::uint64_t key, double bytes,
-                      std::uint64_t token) {
+                      std::uint32_t token) {
   const Route route = routes_[route_of(source, destination, key)];
   if (route.lanes == 0) {
     return false;
@@ -142,12 +142,12 @@ bool Transfers::start(double now, std::uint32_t source, std::uint32_t destinatio
   }
   const std::uint32_t split = new_split(route.lanes, 0);
   for (std::uint32_t i = 0; i < route.lanes; ++i) {
-    join(now, route.first_lane + i, bytes * lanes_[route.first_lane + i].share, token, split);
+    join(now, route.first_lane + i, bytes * shares_[route.first_lane + i], token, split);
   }
   return true;
 }
 
-void Transfers::start_over(double now, std::uint32_t way, double bytes, std::uint64_t token) {
+void Transfers::start_over(double now, std::uint32_t way, double bytes, std::uint32_t token) {
   ++active_;
   join(now, routes_[way].first_lane, bytes, token, kNone);
 }
@@ -163,7 +163,7 @@ std::uint32_t Transfers::new_split(std::uint32_t parts, double arrives) {
   return split;
 }
 
-void Transfers::resume(double now, std::span<const Left> parts, std::uint64_t token) {
+void Transfers::resume(double now, std::span<const Left> parts, std::uint32_t token) {
   const Left& any = parts.front();
   const Route route = routes_[route_of(any.source, any.destination, any.key)];
   ++active_;
@@ -181,7 +181,7 @@ void Transfers::bring_up(double now, Lane& lane) const {
   lane.since = now;
 }
 
-void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_t token, std::uint32_t split) {
+void Transfers::join(double now, std::uint32_t index, double bytes, std::uint32_t token, std::uint32_t split) {
   Lane& lane = lanes_[index];
   bring_up(now, lane);
   if (lane.members == 0) {
@@ -196,6 +196,7 @@ void Transfers::join(double now, std::uint32_t index, double bytes, std::uint64_
   }
   members_[member] = {lane.served + bytes, token, kNone, kNone, split};
   lane.first = lane.first == kNone ? member : merged(lane.first, member);
+  lane.target = members_[lane.first].target;
   ++lane.members;
   rates_.set_multiplicity(index, lane.members);
   touched_.push_back(index);
@@ -236,14 +237,15 @@ std::uint32_t Transfers::without_root(std::uint32_t root) {
   return made;
 }
 
-void Transfers::leave(double now, std::uint32_t index) {
+void Transfers::leave(double now, std::uint32_t index, const OnDeparture& departs) {
   Lane& lane = lanes_[index];
   bring_up(now, lane);
   const double reached = lane.served + kRounding * std::max(lane.served, now * lane.rate);
-  while (lane.first != kNone && members_[lane.first].target <= reached) {
+  while (lane.first != kNone && lane.target <= reached) {
     const std::uint32_t member = lane.first;
     const Member taken = members_[member];
     lane.first = without_root(member);
+    lane.target = lane.first == kNone ? 0 : members_[lane.first].target;
     members_[member].sibling = free_member_;
     free_member_ = member;
     --lane.members;
@@ -258,7 +260,7 @@ void Transfers::leave(double now, std::uint32_t index) {
       free_splits_.push_back(taken.split);
     }
     --active_;
-    departures_.push_back({taken.token, now, arrives});
+    departs(taken.token, arrives);
   }
   rates_.set_multiplicity(index, lane.members);
   touched_.push_back(index);
@@ -271,8 +273,10 @@ std::uint64_t Transfers::settle(double now) {
     for (const MaxMin::Class moved : rates_.resolve()) {
       Lane& lane = lanes_[moved];
       bring_up(now, lane);
-      lane.rate = rates_.rate(moved);
-      due(moved);
+      const double rate = std::exchange(lane.rate, rates_.rate(moved));
+      if (!(lane.rate > 0 && lane.rate < rate && lane.members > 0 && lane.place != kNone)) {
+        due(moved);
+      }
     }
   }
   for (const std::uint32_t lane : touched_) {
@@ -280,13 +284,21 @@ std::uint64_t Transfers::settle(double now) {
     due(lane);
   }
   touched_.clear();
+  while (!heap_.empty()) {  // the next one to leave stands where it should
+    const double time = lanes_[heap_.front().lane].due();
+    if (!(heap_.front().time < time)) {
+      break;
+    }
+    heap_.front().time = time;
+    sift_down(0);
+  }
   return rates_.looks() - before + touched;
 }
 
 void Transfers::due(std::uint32_t index) {
   Lane& lane = lanes_[index];
   if (lane.members == 0 || !(lane.rate > 0)) {
-    if (lane.members > 0 && members_[lane.first].target <= lane.served) {  // nothing to send needs no rate
+    if (lane.members > 0 && lane.target <= lane.served) {  // nothing to send needs no rate
       lane.place == kNone ? heap_.push_back({lane.since, index}) : void(heap_[lane.place].time = lane.since);
       lane.place = lane.place == kNone ? static_cast<std::uint32_t>(heap_.size() - 1) : lane.place;
       sift_up(lane.place);
@@ -305,7 +317,7 @@ void Transfers::due(std::uint32_t index) {
     }
     return;
   }
-  const double time = lane.since + std::max(0.0, members_[lane.first].target - lane.served) / lane.rate;
+  const double time = lane.due();
   if (lane.place == kNone) {
     heap_.push_back({time, index});
     lane.place = static_cast<std::uint32_t>(heap_.size() - 1);
@@ -353,9 +365,10 @@ void Transfers::sift_down(std::size_t at) {
   place(at, entry);
 }
 
-void Transfers::collect(double now) {
+/// What leaves, in batch_; false: that is so much that looking at every lane is cheaper.
+bool Transfers::collect(double until) {
+  constexpr std::size_t kMany = 4096;
   batch_.clear();
-  const double until = now + kRounding * now;
   stack_.assign(1, 0);
   while (!stack_.empty()) {
     const std::size_t at = stack_.back();
@@ -363,12 +376,18 @@ void Transfers::collect(double now) {
     if (at >= heap_.size() || heap_[at].time > until) {
       continue;
     }
-    batch_.push_back(heap_[at].lane);
+    if (lanes_[heap_[at].lane].due() <= until) {
+      batch_.push_back(heap_[at].lane);
+    }
+    if (batch_.size() == kMany && kMany * kArity < heap_.size()) {
+      return false;
+    }
     for (std::size_t child = at * kArity + 1; child <= at * kArity + kArity; ++child) {
       stack_.push_back(static_cast<std::uint32_t>(child));
     }
   }
   std::sort(batch_.begin(), batch_.end());
+  return true;
 }
 
 void Transfers::rebuild() {
@@ -391,16 +410,25 @@ void Transfers::rebuild() {
   }
 }
 
-std::span<const Departure> Transfers::advance(double now) {
-  departures_.clear();
-  collect(now);
-  for (const std::uint32_t lane : batch_) {
-    leave(now, lane);
+void Transfers::advance(double now, const OnDeparture& departs) {
+  const double until = now + kRounding * now;
+  std::size_t leaving = 0;
+  if (collect(until)) {
+    leaving = batch_.size();
+    for (const std::uint32_t lane : batch_) {
+      leave(now, lane, departs);
+    }
+  } else {
+    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (lanes_[lane].place != kNone && lanes_[lane].due() <= until) {
+        leave(now, lane, departs);
+        ++leaving;
+      }
+    }
   }
-  if (batch_.size() > 1024 && batch_.size() * 4 > heap_.size()) {
+  if (leaving > 1024 && leaving * 4 > heap_.size()) {
     rebuild();
   }
-  return departures_;
 }
 
 template <class Each>

@@ -18,7 +18,8 @@ namespace {
 struct Court {
   std::shared_ptr<const Fabric> fabric = small_oddl(8, 4);
   LightModel light{fabric};
-  LightChecker checker{light, CheckerOptions{}};
+  bool is_out_of_reach = true;  ///< whoever a plan leaves alone
+  LightChecker checker{light, {.is_out_of_reach = [this](ElementId) { return is_out_of_reach; }}};
   std::int64_t clock = 0;
 
   Court() = default;
@@ -180,19 +181,41 @@ TEST_CASE("light_of_no_plan_is_stray") {
 
 TEST_CASE("light_that_a_plan_leaves_alone_is_no_stray_where_an_earlier_plan_had_it") {
   LitCourt court;
-  const bool is_left_alone = GENERATE(true, false);
+  const bool is_flagged = GENERATE(true, false);
+  court.is_out_of_reach = GENERATE(true, false);  // a plan that leaves alone whoever it could tell is none
+  const bool is_left_alone = is_flagged && court.is_out_of_reach;
   auto plan = std::make_shared<Plan>();
   plan->revision = Revision{2};
   NodePlan& node = plan->nodes.emplace_back();
   const DeviceId laser = *court.fabric->device_of_element[court.fabric->nodes[0].transmitters.front().value];
   DevicePlan& device = node.devices.emplace_back(DevicePlan{laser, false, {{{}, {}, kForever, TransmitterSetpoint{}}}});
-  device.left_alone = is_left_alone;
+  device.left_alone = is_flagged;
   for (const CommitDecision decision : {CommitDecision::going, CommitDecision::confirmed}) {
     court.checker.learn(instant_from_ns(court.clock), CommitRecord{decision, Revision{2}, CircuitId{}, plan});
   }
   CHECK(court.count(SafetyRule::stray) == (is_left_alone ? 0 : 1));
   court.emit(0, 3);  // another colour is nobody's, either way
   CHECK(court.count(SafetyRule::stray) > 0);
+}
+
+TEST_CASE("light_that_was_left_alone_and_went_dark_does_not_come_back") {
+  LitCourt court;
+  auto plan = std::make_shared<Plan>();
+  plan->revision = Revision{2};
+  const DeviceId laser = *court.fabric->device_of_element[court.fabric->nodes[0].transmitters.front().value];
+  DevicePlan left_alone{laser, false, {{{}, {}, kForever, TransmitterSetpoint{}}}, true};
+  plan->nodes.emplace_back().devices.push_back(left_alone);
+  const bool was_dark = GENERATE(true, false);
+  if (was_dark) {
+    court.darken(0);
+  }
+  for (const CommitDecision decision : {CommitDecision::going, CommitDecision::confirmed}) {
+    court.checker.learn(instant_from_ns(court.clock), CommitRecord{decision, Revision{2}, CircuitId{}, plan});
+  }
+  REQUIRE(court.count(SafetyRule::stray) == 0);
+  court.darken(0);
+  court.emit(0, 1);
+  CHECK(court.count(SafetyRule::stray) == 1);
 }
 
 TEST_CASE("light_at_a_receiver_of_no_circuit_is_stray_there") {
@@ -283,6 +306,31 @@ TEST_CASE("an_agents_latch_counts_for_its_own_transmitters") {
   CHECK(court.count(SafetyRule::lasers_off) == 1);
 }
 
+TEST_CASE("whoever_lifts_a_latch_that_no_operator_has_rearmed_is_found_before_any_light_returns") {
+  LitCourt court;
+  court.darken(0);
+  const NodeId node{0};
+  LatchRecord latch{true, 5};
+  latch.is_own = GENERATE(false, true);
+  court.checker.learn_latch(instant_from_ns(court.clock), node, latch);
+  IntentRecord rearm{{}, 9, JobId{2}};
+  rearm.laser_request_to_all = GENERATE(0U, 6U, 9U);
+  court.checker.learn(instant_from_ns(court.clock), rearm);
+  court.checker.learn_latch(instant_from_ns(court.clock), node, LatchRecord{false, 9});
+  CHECK(court.count(SafetyRule::lasers_off) == (rearm.laser_request_to_all == 9 ? 0 : 1));
+}
+
+TEST_CASE("a_node_that_is_taken_into_service_again_needs_no_rearm") {
+  LitCourt court;
+  court.darken(0);
+  LatchRecord latch;
+  latch.node_off = true;
+  latch.node_order = 5;
+  court.checker.learn_latch(instant_from_ns(court.clock), NodeId{0}, latch);
+  court.checker.learn_latch(instant_from_ns(court.clock), NodeId{0}, LatchRecord{});
+  CHECK(court.checker.violations().empty());
+}
+
 TEST_CASE("an_open_contact_is_dark_within_the_devices_times_and_until_a_rearm_with_the_contact_closed") {
   LitCourt court;
   const auto& transmitter = std::get<Transmitter>(court.fabric->element(court.fabric->nodes[0].transmitters.front()).kind);
@@ -309,6 +357,19 @@ TEST_CASE("a_contact_that_opened_and_closed_while_no_process_could_read_it_asks_
   court.clock += 1'000'000'000;
   court.checker.judge_all(instant_from_ns(court.clock));
   CHECK(court.count(SafetyRule::interlock) == (was_seen ? 1 : 0));
+}
+
+TEST_CASE("a_contact_that_opens_unseen_takes_nothing_from_what_an_earlier_opening_asks_for") {
+  LitCourt court;
+  court.darken(0);
+  const auto note = [&](ContactState state) { court.checker.note_contact(instant_from_ns(court.clock), NodeId{0}, state); };
+  note(ContactState::open);
+  note(ContactState::closed);  // and nobody rearms
+  note(ContactState::open);
+  note(ContactState::unread);
+  court.clock += 1'000'000'000;
+  court.emit(0, 1);
+  CHECK(court.count(SafetyRule::interlock) == 1);
 }
 
 TEST_CASE("light_after_an_open_contact_is_unlawful_until_somebody_rearms_while_it_is_closed") {

@@ -109,6 +109,46 @@ TEST_CASE("the_latch_survives_a_restart_and_no_commit_lights_while_it_holds") {
   CHECK_FALSE(bench.agent->interlock().latched());
 }
 
+TEST_CASE("what_is_ordered_of_all_and_what_is_ordered_of_this_node_alone_are_two_latches") {
+  AgentBench bench;
+  bench.start();
+  bench.receive(Revision{}, Welcome{milliseconds{100}, {}});
+  bench.commit(bench.static_plan(1, 16));
+  const bool node_first = GENERATE(false, true);
+  bench.receive(Revision{}, SetLasers{false, 7, 0, node_first});
+  bench.receive(Revision{}, SetLasers{false, 8, 0, !node_first});
+  bench.run_for(milliseconds{100});
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+  CHECK(bench.last<Heartbeat>()->lasers_latched_off);
+  CHECK(bench.last<Heartbeat>()->node_latched_off);
+  const bool lifts_node = GENERATE(false, true);
+  bench.receive(Revision{}, SetLasers{true, 1'000, 0, lifts_node});
+  CHECK(bench.agent->interlock().latched());
+  CHECK(bench.last<Heartbeat>()->lasers_latched_off == lifts_node);
+  CHECK(bench.last<Heartbeat>()->node_latched_off != lifts_node);
+  bench.start(2);
+  CHECK(bench.agent->interlock().latched());
+  bench.commit(bench.static_plan(2, 16));
+  CHECK_FALSE(bench.device(bench.lasers[0]).emitting);
+  CHECK(bench.last<Prepared>()->outcome.error->message.contains(lifts_node ? "loom lasers rearm" : "loom node maintenance"));
+  bench.receive(Revision{}, SetLasers{true, 9, 0, !lifts_node});
+  CHECK_FALSE(bench.agent->interlock().latched());
+  bench.commit(bench.static_plan(3, 16, false));
+  CHECK(bench.device(bench.lasers[0]).emitting);
+}
+
+TEST_CASE("an_older_order_about_this_node_is_none") {
+  AgentBench bench;
+  bench.start();
+  bench.receive(Revision{}, SetLasers{true, 5, 0, true});
+  bench.receive(Revision{}, SetLasers{false, 4, 0, true});
+  CHECK_FALSE(bench.agent->interlock().latched());
+  bench.receive(Revision{}, SetLasers{false, 5, 0, true});  // the same order wants it dark now
+  CHECK(bench.agent->interlock().latched());
+  bench.receive(Revision{}, SetLasers{true, 5, 0, true});
+  CHECK(bench.agent->interlock().latched());
+}
+
 TEST_CASE("an_open_interlock_contact_darkens_without_a_controller") {
   AgentBench bench;
   bench.start();

@@ -186,7 +186,7 @@ TEST_CASE("maintenance whose plan is refused is taken back where light needs the
   bench.refuse_plan();
   CHECK(bench.desired.in_maintenance(node) != is_needed);
   CHECK(bench.desired.intent().drained.empty() == is_needed);
-  CHECK((bench.sessions[node].laser_order > ordered) == is_needed);  // it may be latched for it already
+  CHECK((bench.sessions[node].node_order > ordered) == is_needed);  // it may be latched for it already
   CHECK(bench.state(1) == JobState::lit);
   const auto is_told = [&](const StandingAlarm& row) {
     return row.alarm.node == node &&

@@ -148,7 +148,7 @@ TEST_CASE("after a refusal something is planned if a job was refused and there i
     bench.durable();
     CHECK_FALSE(bench.runner.is_idle());
     bench.await_request();
-    CHECK_THAT(bench.orders.back()->reason, Catch::Contains("without the jobs that were refused"));
+    CHECK_THAT(bench.orders.back()->reason, Catch::Contains("without what was refused"));
   }
   SECTION("another's next stage is on its way") {
     bench.add(2, {4, 5});

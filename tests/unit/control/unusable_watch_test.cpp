@@ -399,6 +399,8 @@ TEST_CASE("a latched laser is dark, as is one that an operator has looked at") {
   CHECK_FALSE(bench.watch.may_emit_light(laser));  // it follows orders
   SECTION("latched") {
     bench.greet(NodeId{1}, true);
+    CHECK(bench.watch.may_emit_light(laser));  // nobody has read it since its agent started
+    bench.see_laser(laser, false);
     CHECK_FALSE(bench.entry(laser)->holds);
     CHECK_FALSE(bench.watch.may_emit_light(laser));
   }
@@ -410,6 +412,11 @@ TEST_CASE("a latched laser is dark, as is one that an operator has looked at") {
     bench.facts.now += seconds{1};
     bench.see_laser(laser, false);
     CHECK(bench.watch.is_proven_dark(laser));
+  }
+  SECTION("latched, and nobody can read whether it follows") {
+    bench.greet(NodeId{1}, true);
+    bench.see(laser, {}, DeviceHealth::failed, "no answer");
+    CHECK_FALSE(bench.watch.is_proven_dark(laser));
   }
   SECTION("looked at") {
     bench.lose(NodeId{1});
@@ -490,20 +497,11 @@ TEST_CASE("a laser that a plan has dark and leaves alone may emit what it had, u
   bench.lose(NodeId{1});
   DevicePlan left_alone = share(laser, TransmitterSetpoint{kFirst, Dbm{0}, false}, false);
   left_alone.left_alone = true;
-  FrequencySlot had = kFirst;
-  SECTION("planned without it") { bench.watch.planned_without(bench.watch.devices()); }
-  SECTION("found in the journal") {
-    had = kSecond;
-    SnapshotRecord state;
-    const auto confirmed = bench.plan_with({left_alone});
-    state.confirmed = {confirmed, &confirmed->plan};
-    state.kept.push_back({Revision{6}, std::make_shared<const Intent>(), {Circuit{}}});
-    state.kept[0].circuits[0].transmitter = bench.facts.fabric->device(laser).elements.front();
-    state.kept[0].circuits[0].slot = had;
-    bench.watch.restore(state);
-  }
+  left_alone.may_hold = {light(kSecond)};
   bench.confirm({left_alone});
-  CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{had});
+  SECTION("confirmed by this controller") {}
+  SECTION("found in the journal") { bench.watch.restore({}); }
+  CHECK(bench.entry(laser)->may_emit == std::vector<FrequencySlot>{kSecond});
   bench.facts.now += nanoseconds{1};
   bench.see_laser(laser, false);
   CHECK_FALSE(bench.watch.may_emit_light(laser));

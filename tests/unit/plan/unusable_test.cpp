@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "controller/plan/lower/lower.hpp"
 #include "controller/schedule/usable_nodes.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
@@ -268,6 +269,10 @@ TEST_CASE("nobody asks anything of unusable devices, on any fabric and whichever
           const DevicePlan& plan = planned(*fabric, (*made)->plan, device.id);
           CHECK(plan.left_alone);
           CHECK_FALSE(plan.touched);
+          const DevicePlan& before = planned(*fabric, *lit.request.base, device.id);
+          const bool is_laser = device.role == DeviceRole::transmitter;
+          const bool goes_on = holds && is_laser && !is_dark(before) && is_dark(plan);  // whoever starts on this plan knows
+          CHECK(plan.may_hold.size() == (goes_on ? 1U : 0U));
           const auto& moved = (*made)->plan.moved_steering;
           CHECK(std::find(moved.begin(), moved.end(), device.id) == moved.end());
         }

@@ -226,7 +226,7 @@ TEST_CASE("a_flow_that_is_hashed_every_segment_collides_for_no_longer_than_one")
     while (medium.next() < std::numeric_limits<double>::infinity()) {
       now = medium.next();
       for (const FlightEvent& event : medium.advance(now)) {
-        ++(event.has_arrived ? arrived : left);
+        ++(event.has_arrived() ? arrived : left);
       }
       medium.settle(now);
     }

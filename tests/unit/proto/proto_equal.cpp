@@ -32,7 +32,8 @@ bool equal(const KeptRevision& a, const KeptRevision& b) {
 }
 
 bool equal(const SnapshotRecord& a, const SnapshotRecord& b) {
-  const bool same_orders = a.intent == b.intent && a.laser_request == b.laser_request && a.next_job == b.next_job &&
+  const bool same_orders = a.intent == b.intent && a.laser_request == b.laser_request &&
+                           a.laser_request_to_all == b.laser_request_to_all && a.next_job == b.next_job &&
                            a.probation == b.probation && a.answered == b.answered;
   const bool same_light = equal(a.confirmed, b.confirmed) && a.confirmed_next_circuit == b.confirmed_next_circuit &&
                           equal(a.going, b.going) && equal(a.going_intent, b.going_intent) && equal(a.planned, b.planned) &&

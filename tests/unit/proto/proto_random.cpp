@@ -14,6 +14,7 @@ Hello hello(Random& random) {
   out.term_seen = {random.word()};
   out.applied = revision(random);
   out.lasers_latched_off = random.coin();
+  out.node_latched_off = random.coin();
   out.devices = some<DeviceState>(random, [&] {
     DeviceState state;
     state.device = device(random);
@@ -159,6 +160,7 @@ Heartbeat heartbeat(Random& random) {
   out.applied = revision(random);
   out.confirmed = revision(random);
   out.lasers_latched_off = random.coin();
+  out.node_latched_off = random.coin();
   out.own_latch = {random.word(), text(random)};
   out.peers_digest = random.word();
   return out;
@@ -190,7 +192,7 @@ constexpr MakeBody kBodies[] = {
     [](Random& random) -> Body { return Proceed{CommitPhase::relight, instant(random)}; },
     [](Random&) -> Body { return Confirm{}; },
     [](Random&) -> Body { return Abandon{}; },
-    [](Random& random) -> Body { return SetLasers{true, random.word(), random.word()}; },
+    [](Random& random) -> Body { return SetLasers{true, random.word(), random.word(), random.coin()}; },
     [](Random& random) -> Body { return Beat{revision(random)}; },
     [](Random& random) -> Body { return random_request(random); },
     [](Random& random) -> Body { return random_reply(random); },
@@ -286,6 +288,7 @@ SnapshotRecord snapshot(Random& random) {
   auto wanted = std::get<IntentRecord>(random_record(random, 1));
   out.intent = std::move(wanted.intent);
   out.laser_request = wanted.laser_request;
+  out.laser_request_to_all = wanted.laser_request_to_all;
   out.next_job = wanted.next_job;
   out.probation = std::move(wanted.probation);
   out.answered = {intent_cause(random), intent_cause(random)};
@@ -322,6 +325,7 @@ Record random_record(Random& random, std::size_t alternative) {
       IntentRecord record;
       record.intent = intent(random);
       record.laser_request = random.word();
+      record.laser_request_to_all = random.word();
       record.next_job = job(random);
       if (random.coin()) {
         Probation trial;
@@ -339,7 +343,7 @@ Record random_record(Random& random, std::size_t alternative) {
     case 2:
       return commit(random);
     case 3:
-      return LatchRecord{true, random.word(), random.word(), random.coin(), text(random)};
+      return LatchRecord{true, random.word(), random.word(), random.coin(), text(random), random.coin(), random.word()};
     case 4:
       return snapshot(random);
     default:

@@ -68,7 +68,9 @@ class RequestBench {
   }
 
   void greet(NodeId node) {
-    receive(node, Hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}, own_latch(node)});
+    Hello hello{"test", node.value + 1ULL, {}, applied_[node], latched.contains(node), {}, own_latch(node)};
+    hello.node_latched_off = node_latched.contains(node);
+    receive(node, std::move(hello));
   }
   /// An agent latches by itself: `number` counts the openings of its contact.
   void open_contact(NodeId node, std::uint64_t number) {
@@ -148,7 +150,8 @@ class RequestBench {
     now = until;
     for (const Node& node : fabric->nodes) {
       if (!silent.contains(node.id)) {
-        receive(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id), own_latch(node.id)});
+        receive(node.id, Heartbeat{applied_[node.id], applied_[node.id], latched.contains(node.id), own_latch(node.id), 0,
+                                   node_latched.contains(node.id)});
       }
     }
     pump();
@@ -219,7 +222,8 @@ class RequestBench {
   std::vector<OperatorReply> replies;
   std::vector<Envelope> sent;
   std::vector<Alarm> alarms;
-  std::set<NodeId> latched;
+  std::set<NodeId> latched;                                                ///< by an order to all, or by themselves
+  std::set<NodeId> node_latched;                                           ///< by an order about them alone
   std::map<NodeId, OwnLatch> own_latches;                                  ///< of those, what they closed by themselves
   std::set<NodeId> silent;                                                 ///< agents that say nothing any more
   bool resets_answered = true;                                             ///< agents answer ResetDevice
@@ -248,7 +252,7 @@ class RequestBench {
     if (const auto* prepare = std::get_if<Prepare>(&word.body)) {
       Outcome outcome;
       for (const DevicePlan& device : prepare->plan.devices) {
-        if (latched.contains(word.node) && emits(device.timeline.front().setpoint)) {
+        if ((latched.contains(word.node) || node_latched.contains(word.node)) && emits(device.timeline.front().setpoint)) {
           outcome.error = Error{ErrorCode::refused, "lasers are latched off"};
         }
       }
@@ -270,7 +274,9 @@ class RequestBench {
     } else if (std::holds_alternative<Confirm>(word.body)) {
       applied_[word.node] = word.revision;
     } else if (const auto* lasers = std::get_if<SetLasers>(&word.body)) {
-      if (lasers->on && lasers->own_latch == own_latch(word.node).number) {
+      if (lasers->of_node) {
+        lasers->on ? void(node_latched.erase(word.node)) : void(node_latched.insert(word.node));
+      } else if (lasers->on && lasers->own_latch == own_latch(word.node).number) {
         latched.erase(word.node);
         own_latches.erase(word.node);
       } else if (!lasers->on) {

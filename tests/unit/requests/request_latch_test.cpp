@@ -94,3 +94,32 @@ TEST_CASE("a controller that comes back finds latches in the hellos, says so and
   bench.run_for(seconds{5});
   CHECK(bench.latched.empty());
 }
+
+TEST_CASE("nothing that is said about one node lifts lasers off that no journal could keep") {
+  RequestBench bench;
+  bench.light(8);  // every node has a part in it
+  const NodeId node{3};
+  for (const Node& each : bench.fabric->nodes) {
+    bench.latched.insert(each.id);  // `lasers off` was followed, and its row was lost with its controller
+  }
+  bench.start_unsettled(kVirtualClock);
+  bench.read_as_planned();
+  SECTION("its maintenance is refused") { CHECK_FALSE(bench.ask(NodeRequest{node, NodeAction::maintain}).outcome.ok()); }
+  SECTION("it goes into maintenance and comes back") {
+    bench.ask(NodeRequest{node, NodeAction::maintain, true});
+    bench.run_for(seconds{2});
+    bench.ask(NodeRequest{node, NodeAction::release});
+  }
+  SECTION("and its controller starts again") {
+    bench.ask(NodeRequest{node, NodeAction::maintain, true});
+    bench.run_for(seconds{2});
+    bench.start_unsettled(kVirtualClock);
+    bench.read_as_planned();
+  }
+  bench.run_for(seconds{5});
+  CHECK(bench.latched.size() == 8);
+  CHECK(std::ranges::none_of(lifts(bench, node), [](const SetLasers& order) { return !order.of_node; }));
+  CHECK(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.run_for(seconds{5});
+  CHECK(bench.latched.empty());
+}

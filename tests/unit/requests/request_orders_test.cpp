@@ -104,14 +104,14 @@ TEST_CASE("a node in maintenance is latched dark when its light has gone, and co
   REQUIRE(bench.ask(NodeRequest{node, NodeAction::maintain}).outcome.ok());
   bench.settle();
   bench.run_for(seconds{2});
-  CHECK(bench.latched == std::set<NodeId>{node});
+  CHECK(bench.node_latched == std::set<NodeId>{node});
   CHECK(bench.controller->confirmed_plan()->plan.nodes[node.value].ends.empty());
   CHECK(bench.rows<NodeReport>(Noun::nodes, node.value).front().maintenance);
   CHECK(mentions(refusal_of(bench.ask(NodeRequest{node, NodeAction::undrain})).next_command, "maintenance"));
   REQUIRE(bench.ask(NodeRequest{node, NodeAction::release}).outcome.ok());
   bench.run_for(seconds{2});
   bench.settle();
-  CHECK(bench.latched.empty());
+  CHECK(bench.node_latched.empty());
   CHECK(bench.rows<NodeReport>(Noun::nodes, node.value).front().drained);
 }
 
