@@ -67,6 +67,12 @@ bool is_dark_unrecorded(const OperatorScript& script, Instant rearmed_at) {
          last->refusal.contains("agents keep them so");
 }
 
+/// A row that was lost with an agent's process latches nobody.
+LatchRecord kept_latch(const Started& started) {
+  const auto* kept = started.records.empty() ? nullptr : std::get_if<SnapshotRecord>(&started.records.front());
+  return kept == nullptr ? LatchRecord{} : kept->latch;
+}
+
 bool is_latched_by_order(const Interlock& interlock) {
   return interlock.record().lasers_off && interlock.own_latch().number == 0;
 }
@@ -226,6 +232,9 @@ void World::make_agent(NodeId node) {
                                  options_.agent_saboteur(node, sink);
                                }
                                pass_kill_points(agent_peer(node), sink);
+                               if (const auto* started = std::get_if<Started>(&event)) {
+                                 checker_->learn_latch(now, node, kept_latch(*started));
+                               }
                                watch_agent(now, node, sink);
                              });
 }
