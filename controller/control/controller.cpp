@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "controller/control/timers.hpp"
-#include "controller/plan/unusable.hpp"
 #include "core/fabric/fabric_identity.hpp"
 #include "core/text/format_text.hpp"
 
@@ -214,8 +213,7 @@ void Controller::sweep(EffectSink& sink) {
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
   light_.look();
-  if (const auto name = unusable_.take_recovery();
-      name && (returns_.misses_something() || (confirmed_.exists() && leaves_light_alone(confirmed_.plan())))) {
+  if (const auto name = unusable_.take_recovery(); name && returns_.misses_something()) {
     commits_.want_plan(*name + " follows orders again", sink);
   }
   demand_.look(sink);

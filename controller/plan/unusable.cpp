@@ -3,6 +3,7 @@
 #include "controller/plan/unusable.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <utility>
@@ -56,7 +57,8 @@ std::vector<Setpoint> possible_light(const UnusableDevice& unusable, const Devic
   std::vector<Setpoint> lights;
   const auto add = [&](FrequencySlot slot) {
     const Setpoint light = TransmitterSetpoint{slot, Dbm{}, true};
-    if (lights.size() < limits::kSetpointsHeld && std::ranges::find(lights, light) == lights.end()) {
+    const bool is_light = std::abs(slot.n) <= limits::kSlotN && slot.m <= limits::kSlotM;  // else a reading said nonsense
+    if (is_light && lights.size() < limits::kSetpointsHeld && std::ranges::find(lights, light) == lights.end()) {
       lights.push_back(light);
     }
   };
@@ -298,13 +300,6 @@ void UnusableDevices::leave_alone(Plan& plan) const {
         std::any_of(node.devices.begin(), node.devices.end(), [](const DevicePlan& row) { return row.touched; });
     set_member(plan.changed, node.node, is_touched || !is_paced_alike(before, node));
   }
-}
-
-bool leaves_light_alone(const Plan& plan) {
-  const auto may_shine = [](const DevicePlan& device) {
-    return device.left_alone && std::ranges::any_of(device.may_hold, [](const Setpoint& held) { return emits(held); });
-  };
-  return std::ranges::any_of(plan.nodes, [&](const NodePlan& node) { return std::ranges::any_of(node.devices, may_shine); });
 }
 
 }  // namespace loom

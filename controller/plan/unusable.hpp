@@ -57,7 +57,4 @@ class UnusableDevices {
   std::vector<std::vector<const Circuit*>> before_;  ///< of the base, by transmitter
 };
 
-/// Some laser that could be told nothing may shine, and this plan has it dark.
-bool leaves_light_alone(const Plan& plan);
-
 }  // namespace loom
