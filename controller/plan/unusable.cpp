@@ -66,9 +66,11 @@ std::vector<Setpoint> possible_light(const UnusableDevice& unusable, const Devic
     return lights;
   }
   std::ranges::for_each(unusable.may_emit, add);
-  for (const TimedSetpoint& entry : unusable.holds&& held != nullptr ? held->timeline : std::vector<TimedSetpoint>{}) {
-    if (emits(entry.setpoint)) {
-      add(std::get<TransmitterSetpoint>(entry.setpoint).slot);
+  if (unusable.holds && held != nullptr) {
+    for (const TimedSetpoint& entry : held->timeline) {
+      if (emits(entry.setpoint)) {
+        add(std::get<TransmitterSetpoint>(entry.setpoint).slot);
+      }
     }
   }
   return lights;

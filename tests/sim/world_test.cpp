@@ -246,6 +246,42 @@ TEST_CASE("planted_bug_relighting_before_everything_has_settled_is_caught") {
   CHECK(has(verdict(scenario, options), SafetyRule::moving_port));
 }
 
+TEST_CASE("planted_bug_a_node_that_is_taken_into_service_lifts_lasers_off_that_no_journal_has_and_is_caught") {
+  Scenario scenario = calm_scenario(8, 4);
+  scenario.jobs = {ring_job("over", 4, milliseconds{300}, milliseconds{500})};
+  MachineFault full;  // loses the row, and with its end the controller
+  full.kind = MachineFaultKind::disk_full;
+  full.at = milliseconds{1'200};
+  full.lasts = milliseconds{200};  // excuses orders until 3.4 s
+  scenario.machine_faults = {full};
+  const auto act = [&](ActionKind kind, milliseconds at) {
+    ScenarioAction& action = scenario.actions.emplace_back();
+    action.kind = kind;
+    action.at = at;
+    action.node = NodeId{7};
+  };
+  act(ActionKind::lasers, milliseconds{1'250});
+  act(ActionKind::maintain, milliseconds{2'000});
+  act(ActionKind::release, milliseconds{3'500});
+  const bool is_planted = GENERATE(true, false);
+  WorldOptions options;
+  options.controller_saboteur = [is_planted](Instant, EffectSink& sink) {
+    std::vector<Send> to_all;  // as if there were one latch
+    for (const Effect& effect : sink.effects()) {
+      const auto* send = std::get_if<Send>(&effect);
+      const auto* lasers = send == nullptr ? nullptr : std::get_if<SetLasers>(&send->envelope.body);
+      if (is_planted && lasers != nullptr && lasers->of_node && lasers->on) {
+        to_all.push_back(*send);
+        to_all.back().envelope.body = SetLasers{true, lasers->order};
+      }
+    }
+    for (Send& each : to_all) {
+      sink.emit(std::move(each));
+    }
+  };
+  CHECK(has(verdict(scenario, options), SafetyRule::lasers_off) == is_planted);
+}
+
 TEST_CASE("planted_bug_a_skipped_blank_is_caught") {
   Scenario scenario = calm_scenario(8, 4);
   scenario.jobs = {ring_job("goes", 8, milliseconds{500}, milliseconds{1'500}), ring_job("comes", 4, milliseconds{2'200})};

@@ -40,20 +40,9 @@ CommitReturns::CommitReturns(const CommitReturnParts& parts)
       sessions_(parts.sessions),
       jobs_(parts.jobs) {}
 
-/// What was left alone may have shone, or stood, as an earlier plan had it. No plan is made before it has been read.
-void CommitReturns::distrust_left_alone(const Plan& confirmed, const std::function<bool(DeviceId)>& is_suspect) {
-  for (const NodePlan& node : confirmed.nodes) {
-    for (const DevicePlan& device : node.devices) {
-      if (device.left_alone && is_suspect(device.device)) {
-        uncertain_.distrust(device.device, facts_.now);
-      }
-    }
-  }
-}
-
 void CommitReturns::restore(const SnapshotRecord& state) {
-  if (state.confirmed != nullptr) {
-    distrust_left_alone(*state.confirmed, [](DeviceId) { return true; });
+  for (const DeviceId id : confirmed_.left_alone()) {  // it may have shone, or stood, as an earlier plan had it: read first
+    uncertain_.distrust(id, facts_.now);
   }
   for (const auto& plan : state.uncertain) {
     uncertain_.add(plan);
@@ -99,12 +88,12 @@ std::int64_t CommitReturns::lead_growth() const {
 void CommitReturns::end() {
   const std::vector<DeviceId> suspects = uncertain_.scope().devices;
   uncertain_.clear();
-  if (!suspects.empty()) {  // a laser that was left alone is set by the next plan whatever is read of it
-    distrust_left_alone(confirmed_.plan(), [&](DeviceId id) {
-      const Device& device = facts_.fabric->device(id);
-      return device.role != DeviceRole::transmitter && sessions_.is_present(device.agent) &&
-             std::ranges::binary_search(suspects, id);
-    });
+  for (const DeviceId id : confirmed_.left_alone()) {  // lasers are set by the next plan, whatever is read of them
+    const Device& device = facts_.fabric->device(id);
+    if (device.role != DeviceRole::transmitter && sessions_.is_present(device.agent) &&
+        std::ranges::binary_search(suspects, id)) {
+      uncertain_.distrust(id, facts_.now);
+    }
   }
   attempts_ = 0;
   not_before_ = {};

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,7 +32,8 @@ class CommitReturns {
  public:
   explicit CommitReturns(const CommitReturnParts& parts);
 
-  /// What was found in the journal. A revision that was going and never confirmed leaves its agents in an uncertain state.
+  /// What was found in the journal, after ConfirmedPlans has. A revision that was going and never confirmed leaves its agents
+  /// in an uncertain state.
   void restore(const SnapshotRecord& state);
 
   const UncertainState& uncertain() const { return uncertain_; }
@@ -62,8 +62,6 @@ class CommitReturns {
   std::optional<std::string> begin_attempt(const FabricCommit& failed, bool is_wanted_again, EffectSink& sink);
 
  private:
-  void distrust_left_alone(const Plan& confirmed, const std::function<bool(DeviceId)>& is_suspect);
-
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;

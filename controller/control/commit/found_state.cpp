@@ -108,27 +108,28 @@ KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& unc
 }
 
 /// What a commit of this plan has to set beside what it changes, at agents that hold another plan and of what the confirmed one
-/// left alone: it was read to be otherwise.
-/// Nothing where somebody would have to take part who cannot.
+/// left alone: it was read to be otherwise. Nothing where somebody would have to take part who cannot.
 RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const {
   ReconcileLimits limits;
   limits.stale_after = facts_.timings.stale_after;
   std::vector<DeviceId> drifted;
-  for (const NodePlan& node : plan.nodes) {
-    if (!sessions_.is_present(node.node) || desired_.in_maintenance(node.node)) {
-      continue;
+  const auto consider = [&](const DevicePlan& device) {
+    const Observation* seen = observations[device.device.value];
+    const Drift drift = seen == nullptr ? Drift::none : drift_of(*facts_.fabric, device, seen, facts_.now, limits);
+    if (!device.touched && !device.left_alone && drift != Drift::none && policy_.answer_to(drift) == DriftAnswer::repair) {
+      drifted.push_back(device.device);
     }
-    for (std::size_t i = 0; i < node.devices.size(); ++i) {
-      const DevicePlan& device = node.devices[i];
-      const bool was_left = confirmed_.exists() && confirmed_.plan().nodes[node.node.value].devices[i].left_alone;
-      if (!was_left && !(sessions_[node.node].lacks_plan && sessions_.may_take_part(node.node))) {
-        continue;
-      }
-      const Observation* seen = observations[device.device.value];
-      const Drift drift = seen == nullptr ? Drift::none : drift_of(*facts_.fabric, device, seen, facts_.now, limits);
-      if (!device.touched && !device.left_alone && drift != Drift::none && policy_.answer_to(drift) == DriftAnswer::repair) {
-        drifted.push_back(device.device);
-      }
+  };
+  const auto holds_another = [this](NodeId node) { return sessions_[node].lacks_plan && sessions_.may_take_part(node); };
+  for (const NodePlan& node : plan.nodes) {
+    if (holds_another(node.node)) {
+      std::ranges::for_each(node.devices, consider);
+    }
+  }
+  for (const DeviceId id : confirmed_.left_alone()) {
+    const NodeId node = facts_.fabric->device(id).agent;
+    if (sessions_.is_present(node) && !desired_.in_maintenance(node) && !holds_another(node)) {
+      consider(*std::ranges::lower_bound(plan.nodes[node.value].devices, id, {}, &DevicePlan::device));
     }
   }
   std::sort(drifted.begin(), drifted.end());

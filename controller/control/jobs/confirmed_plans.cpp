@@ -6,6 +6,22 @@
 
 namespace loom {
 
+void ConfirmedPlans::confirm(std::shared_ptr<const PlanResult> confirmed) {
+  present_ = std::move(confirmed);
+  left_alone_.clear();
+  if (!exists()) {
+    return;
+  }
+  for (const NodePlan& node : plan().nodes) {
+    for (const DevicePlan& device : node.devices) {
+      if (device.left_alone) {
+        left_alone_.push_back(device.device);
+      }
+    }
+  }
+  std::ranges::sort(left_alone_);
+}
+
 void ConfirmedPlans::restore(const SnapshotRecord& state) {
   if (state.confirmed == nullptr) {
     return;

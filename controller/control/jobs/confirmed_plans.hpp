@@ -33,12 +33,16 @@ class ConfirmedPlans {
   /// Its own light, or that of others through what its agent drives.
   bool needs(NodeId node) const;
 
-  void confirm(std::shared_ptr<const PlanResult> plan) { present_ = std::move(plan); }
+  /// Devices of which it asked nothing, since they followed no order; ascending.
+  const std::vector<DeviceId>& left_alone() const { return left_alone_; }
+
+  void confirm(std::shared_ptr<const PlanResult> confirmed);
   /// What was found in the journal, which keeps plans and no schedules.
   void restore(const SnapshotRecord& state);
 
  private:
   std::shared_ptr<const PlanResult> present_;
+  std::vector<DeviceId> left_alone_;  ///< of it: few, if any, among all devices
 };
 
 }  // namespace loom

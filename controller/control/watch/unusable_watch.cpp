@@ -42,19 +42,6 @@ void add_connects(const DevicePlan& plan, std::vector<CrossConnect>& connects) {
 
 std::string name_of(const Device& device) { return format_text("{} (device {})", device.name, device.id.value); }
 
-/// Lasers that the plan wants dark, and leaves alone.
-std::vector<const DevicePlan*> left_dark(const Fabric& fabric, const Plan& plan) {
-  std::vector<const DevicePlan*> lasers;
-  for (const NodePlan& node : plan.nodes) {
-    for (const DevicePlan& device : node.devices) {
-      if (device.left_alone && fabric.device(device.device).role == DeviceRole::transmitter && is_dark(device)) {
-        lasers.push_back(&device);
-      }
-    }
-  }
-  return lasers;
-}
-
 }  // namespace
 
 Duration UnusableWatch::backoff(std::uint32_t failures) const {
@@ -171,10 +158,10 @@ void UnusableWatch::commit_confirmed() {
       }
     }
   }
-  for (const DevicePlan* laser : left_dark(*facts_.fabric, plan)) {
-    for (const Setpoint& held : laser->may_hold) {
+  for (const DeviceId id : confirmed_.left_alone()) {
+    for (const Setpoint& held : confirmed_.desired_of(*facts_.fabric, id)->may_hold) {
       if (const auto* light = std::get_if<TransmitterSetpoint>(&held)) {
-        Left& left = left_[laser->device];
+        Left& left = left_[id];
         left.since = facts_.now;
         add(left.emissions, light->slot);
       }
