@@ -58,7 +58,7 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
   if (const auto* hello = std::get_if<Hello>(&envelope.body)) {
     return on_hello(node, envelope, *hello, sink);
   }
-  if (!to_.sessions.admit(node, sink)) {
+  if (!to_.sessions.admit(node, envelope.term, sink)) {
     return;
   }
   if (const auto* heartbeat = std::get_if<Heartbeat>(&envelope.body)) {
@@ -68,7 +68,7 @@ void AgentMessages::on_body(NodeId node, const Envelope& envelope, EffectSink& s
     to_.commits.begin_if_ready(sink);
     tell_peers(node, envelope.principal, heartbeat->peers_digest, sink);
   } else if (const auto* pulse = std::get_if<Pulse>(&envelope.body)) {
-    keep_pulse(node, envelope.principal, *pulse, sink);
+    keep_pulse(envelope, *pulse, sink);
   } else if (const auto* report = std::get_if<ObservationReport>(&envelope.body)) {
     keep_observations(node, envelope.principal, *report, sink);
   } else if (const auto* done = std::get_if<CycleDone>(&envelope.body)) {
@@ -93,10 +93,13 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
     return to_.sessions.welcome(node, sink, std::move(refusal));
   }
   const Revision gone = envelope.revision;
-  const bool raises_numbers = hello.term_seen > to_.facts.header.term || std::max(hello.applied, gone) >= to_.numbers.next();
+  // The same term is another one where it was not heard from here: of a controller whose disk kept no row of it.
+  const Term term = to_.facts.header.term;
+  const bool was_commanded = hello.term_seen > term || (hello.term_seen == term && !to_.sessions[node].is_told);
+  const bool raises_numbers = was_commanded || std::max(hello.applied, gone) >= to_.numbers.next();
   if (raises_numbers && claims_.take(1, to_.facts.now) == 0) {
     return to_.refusals.note({RefusalKind::implausible, envelope.principal, node,
-                              format_text("node {} says hello with term {} and revision {}, above the controller's; so many "
+                              format_text("node {} says hello with term {} and revision {}, not the controller's; so many "
                                           "such hellos came before that none is believed for {} s (limit kClaimsBelieved)",
                                           node.value, hello.term_seen.value, std::max(hello.applied, gone).value,
                                           limits::kClaimIntervalNs / 1'000'000'000)},
@@ -109,8 +112,7 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
     to_.reconciler.forget(node);
     to_.unusable.forget(node);
   }
-  if (hello.term_seen > to_.facts.header.term) {
-    // Somebody commanded this agent under a higher term: take one above it, durably, before speaking to it.
+  if (was_commanded) {  // by somebody else: take a term above that, durably, before speaking to it
     to_.facts.header.term = Term{hello.term_seen.value + 1};
     order_darkness_anew(to_.facts.header.term, to_.desired, to_.sessions);
     to_.journal.append(TermRecord{to_.facts.header.term}, WelcomeAct{node}, sink);
@@ -128,16 +130,16 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
 }
 
 /// One a beat: more of them would have everybody told again what he is owed.
-void AgentMessages::keep_pulse(NodeId speaker, const std::string& principal, const Pulse& pulse, EffectSink& sink) {
-  const auto& last = to_.sessions[speaker].pulsed_at;
+void AgentMessages::keep_pulse(const Envelope& from, const Pulse& pulse, EffectSink& sink) {
+  const auto& last = to_.sessions[from.node].pulsed_at;
   if (last && to_.facts.now - *last < to_.facts.timings.beat_interval / 4) {
     return;
   }
   const FabricCommit* const commit = moving(to_.commits);
   for (const NodeId node : pulse.nodes) {
-    if (!to_.sessions.keep_pulse(node, principal, commit, sink)) {
-      return to_.refusals.note({RefusalKind::foreign, principal, speaker,
-                                format_text("node {} pulses for node {}, for which the key of {} said hello", speaker.value,
+    if (!to_.sessions.keep_pulse(node, from, commit, sink)) {
+      return to_.refusals.note({RefusalKind::foreign, from.principal, from.node,
+                                format_text("node {} pulses for node {}, for which the key of {} said hello", from.node.value,
                                             node.value, to_.sessions[node].principal)},
                                sink);
     }

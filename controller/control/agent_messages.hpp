@@ -48,7 +48,7 @@ class AgentMessages {
   void on_hello(NodeId node, const Envelope& envelope, const Hello& hello, EffectSink& sink);
   void tell_peers(NodeId node, const std::string& principal, std::uint64_t known, EffectSink& sink) const;
   void on_alarm(NodeId node, const std::string& principal, const AlarmReport& report, EffectSink& sink);
-  void keep_pulse(NodeId speaker, const std::string& principal, const Pulse& pulse, EffectSink& sink);
+  void keep_pulse(const Envelope& from, const Pulse& pulse, EffectSink& sink);
   void keep_observations(NodeId node, const std::string& principal, const ObservationReport& report, EffectSink& sink);
 
   AgentMessageParts to_;

@@ -118,6 +118,7 @@ void AgentSessions::send(NodeId node, Body body, EffectSink& sink) const {
 }
 
 void AgentSessions::welcome(NodeId node, EffectSink& sink, std::optional<Error> refusal) {
+  sessions_[node.value].is_told = true;
   if (!refusal) {
     return send(node, Welcome{facts_.timings.beat_interval, confirmed_.revision()}, sink);
   }
@@ -181,8 +182,9 @@ Greeting AgentSessions::greet(NodeId node, const std::string& principal, const H
   return greeting;
 }
 
-bool AgentSessions::admit(NodeId node, EffectSink& sink) {
+bool AgentSessions::admit(NodeId node, Term follows, EffectSink& sink) {
   if (sessions_[node.value].on(AgentSessionTrigger::word, facts_.now) == AgentSessionAction::demand_hello) {
+    sessions_[node.value].is_told |= follows < facts_.header.term;
     send(node, Unwelcome{Error{ErrorCode::busy, "this controller does not know you yet: say hello"}}, sink);
     return false;
   }
@@ -216,12 +218,12 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   return was_latched && !session.is_latched_off();
 }
 
-bool AgentSessions::keep_pulse(NodeId node, const std::string& principal, const FabricCommit* moving, EffectSink& sink) {
+bool AgentSessions::keep_pulse(NodeId node, const Envelope& from, const FabricCommit* moving, EffectSink& sink) {
   AgentSession& session = sessions_[node.value];
-  if (session.state() != AgentSessionState::absent && session.principal != principal) {
+  if (session.state() != AgentSessionState::absent && session.principal != from.principal) {
     return false;
   }
-  if (admit(node, sink)) {
+  if (admit(node, from.term, sink)) {
     session.pulsed_at = facts_.now;
     for (Body& body : owed(node, session, moving, desired_, confirmed_)) {
       send(node, std::move(body), sink);

@@ -58,13 +58,13 @@ class AgentSessions {
 
   /// `is_unknown`: what it has applied is a revision that the journal does not know. `principal`: of the key that speaks.
   Greeting greet(NodeId node, const std::string& principal, const Hello& hello, bool is_unknown, EffectSink& sink);
-  /// Any other message. False: nobody has greeted this agent; it is asked to say hello.
-  bool admit(NodeId node, EffectSink& sink);
+  /// Any other message. False: nobody has greeted this agent; it is asked to say hello. `follows`: the term that it knows.
+  bool admit(NodeId node, Term follows, EffectSink& sink);
   /// `moving`: the commit that changes light now; null: none does. True: its lasers were latched off, and are not any more.
   bool keep(NodeId node, const Heartbeat& heartbeat, const FabricCommit* moving, EffectSink& sink);
   /// What its process says for it: it lives, and its last heartbeat is true still. What is owed to it is sent again. False:
-  /// another key has greeted for this node, and nothing is believed.
-  bool keep_pulse(NodeId node, const std::string& principal, const FabricCommit* moving, EffectSink& sink);
+  /// another key has greeted for this node, and nothing is believed. `from`: the envelope that it came in.
+  bool keep_pulse(NodeId node, const Envelope& from, const FabricCommit* moving, EffectSink& sink);
   /// Agents that have been silent for too long.
   void sweep(EffectSink& sink);
 

@@ -45,6 +45,7 @@ class AgentSession {
   bool is_latched_off() const { return lasers_latched_off || node_latched_off; }
 
   std::uint64_t boot_id = 0;
+  bool is_told = false;              ///< that it follows this controller's term it has from this incarnation of it
   std::string principal;             ///< of the key that said hello; nobody else pulses for it
   std::optional<Instant> pulsed_at;  ///< when its process last said for it that it lives
   Revision applied;

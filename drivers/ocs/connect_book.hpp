@@ -22,7 +22,8 @@ class ConnectBook {
 
   /// Ours is what was claimed, and with ForeignConnects::remove whatever is between ports of ours.
   void claim(const Connects& connects);
-  /// What of the claims is neither there nor wanted is claimed no more: if it comes again somebody else made it.
+  /// What of the claims is neither there nor wanted is claimed no more: if it comes again somebody else made it. Only by a
+  /// map that shows what was written: a switch that was ill and lists nothing has it all again when it is well.
   void drop_claims(const SeenConnects& seen, const Connects& wanted);
   void see(const SeenConnects& seen, ForeignConnects foreign);
   /// As if they had been seen to be gone.

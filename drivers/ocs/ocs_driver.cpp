@@ -263,10 +263,11 @@ Answer OcsDriver::take_size(SwitchSize size) {
 
 void OcsDriver::take_map(Instant now, std::vector<CrossConnect> all) {
   seen_ = profile_.ports.seen_of(all);
-  if (now >= settled_from_) {  // what is gone and not wanted any more would be somebody else's if it came again
+  book_.see(seen_, profile_.foreign);
+  const bool came_true = rounds_ > 0 && complaint_.empty() && book_.is(target_);
+  if (came_true && now >= settled_from_) {
     book_.drop_claims(seen_, target_);
   }
-  book_.see(seen_, profile_.foreign);
   map_known_ = true;
   operation_.observation().reading = CircuitSwitchObservation{book_.ours(), true, book_.others(), powers_};
   operation_.observation().read_at = now;

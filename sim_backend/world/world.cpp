@@ -538,8 +538,18 @@ std::vector<std::string> World::unsettled() const {
     found.push_back(format_text("{} of {} agents are live", controller_->present_agents(), fabric_->nodes.size()));
   }
   for (const Node& node : fabric_->nodes) {
-    if (controller_->intent().lasers_off && is_up(agent_peer(node.id)) && !agent(node.id).interlock().record().lasers_off) {
+    if (!is_up(agent_peer(node.id))) {
+      continue;
+    }
+    const LatchRecord& latch = agent(node.id).interlock().record();
+    if (controller_->intent().lasers_off && !latch.lasers_off) {
       found.push_back(format_text("lasers are ordered off, and node {} is not latched", node.id.value));
+    }
+    const Plan* confirmed = checker_->confirmed();
+    const bool has_light = confirmed != nullptr && !confirmed->nodes[node.id.value].ends.empty();
+    const bool is_maintained = std::ranges::count(controller_->intent().maintenance, node.id) > 0;
+    if (is_maintained && !has_light && !latch.node_off) {
+      found.push_back(format_text("node {} is in maintenance, and is not latched for it", node.id.value));
     }
   }
   const bool is_off = is_dark_unrecorded(*script_, rearmed_at_);

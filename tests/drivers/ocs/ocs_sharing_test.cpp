@@ -140,6 +140,26 @@ TEST_CASE("what we took away and somebody else connects again is his") {
   CHECK(shared.rig.driver->activity() == DriverActivity::settled);
 }
 
+TEST_CASE("what a switch that was ill lists again when it is well is ours to take away, as before") {
+  for (const char* model : kModels) {
+    INFO(model);
+    Shared shared(model);
+    shared.rig.fire(CircuitSwitchSetpoint{{{1, 0}}});
+    const Instant well_at = shared.rig.now + milliseconds{500};
+    shared.rig.model->inject(shared.rig.now, {.kind = DeviceFaultKind::fail, .until = well_at});
+    shared.rig.poll();  // lists nothing
+    shared.rig.fire(CircuitSwitchSetpoint{});
+    CHECK(shared.rig.writes() == 1);
+    shared.rig.now = std::max(shared.rig.now, well_at);
+    shared.rig.poll();
+    CHECK(shared.seen().connects == Connects{{1, 0}});
+    CHECK(shared.seen().occupied == kOccupied);
+    shared.rig.fire(CircuitSwitchSetpoint{});
+    REQUIRE(shared.rig.driver->activity() == DriverActivity::settled);
+    CHECK(shared.light() == Connects{{2, 3}});
+  }
+}
+
 TEST_CASE("a switch of another size than its profile says is refused with both") {
   Shared shared("ocs", {});
   shared.rig.wire = [](const Transaction& transaction) -> std::optional<BusReply> {

@@ -47,7 +47,7 @@ class RunnerBench {
     facts.now += time;
     for (const Node& node : facts.fabric->nodes) {
       if (!gone.contains(node.id)) {
-        sessions.admit(node.id, scratch);
+        sessions.admit(node.id, {}, scratch);
       }
     }
     sessions.sweep(scratch);

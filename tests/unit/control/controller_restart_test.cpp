@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a controller must remember from one moment to the next: lasers that were switched while a plan was being made, and what
 // a commit that nobody heard the end of may have left behind.
+#include "core/journal/journal_state.hpp"
 #include "tests/unit/control/controller_bench.hpp"
 
 namespace loom {
@@ -20,6 +21,37 @@ bool emits_anywhere(const std::vector<NodePlan>& plans) {
 }
 
 // --- lasers between planning and commit ---------------------------------------------------------------------------------
+
+TEST_CASE("a term that no disk has kept is nobody's again, and an agent that was told another is believed once") {
+  ControllerBench bench;
+  bench.records.clear();
+  bench.controller = std::make_unique<Controller>(ControllerOptions{bench.fabric, "oddl", {}, {}, {}});
+  bench.feed(Started{2, kVirtualClock, {}});
+  const auto term = [&] { return state_of(bench.records).term; };
+  const auto greet = [&](std::uint32_t node, std::uint64_t seen) {
+    bench.sent.clear();
+    bench.receive(NodeId{node}, Hello{"test", 100 + node, Term{seen}, {}, false, {}});
+    REQUIRE(bench.count_sent<Welcome>() == 1);
+    CHECK(bench.sent.back().envelope.term == term());
+  };
+  CHECK(term() == Term{1});
+  greet(0, 0);
+  greet(0, 1);  // we have told it
+  const auto beat = [&](std::uint32_t node, std::uint64_t follows) {
+    bench.feed(
+        MessageArrived{agent_peer(NodeId{node}),
+                       {kWireVersion, "agent", Role::agent, Term{follows}, NodeId{node}, kVirtualClock, {}, Heartbeat{}}});
+  };
+  beat(1, 0);
+  greet(1, 1);  // it was asked to say hello, in term 1
+  CHECK(term() == Term{1});
+  beat(2, 1);
+  greet(2, 1);  // told by whom? An order to it may have the number of one of ours
+  CHECK(term() == Term{2});
+  greet(3, 1);
+  greet(2, 2);
+  CHECK(term() == Term{2});
+}
 
 TEST_CASE("a plan that was made while the lasers were on is not committed once they are off") {
   ControllerBench bench;

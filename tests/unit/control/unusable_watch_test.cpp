@@ -58,7 +58,7 @@ struct Bench {
     facts.now += facts.timings.stage_deadline;
     for (const Node& node : facts.fabric->nodes) {
       if (node.id != gone) {
-        sessions.admit(node.id, sink);
+        sessions.admit(node.id, {}, sink);
       }
     }
     sessions.sweep(sink);
