@@ -216,8 +216,8 @@ class Pipeline {
       return examine(fabric_, memory_.order(), lowered->plan, order.base, order.intent, order.occupied);
     };
     Verdict verdict = judge();
-    if (!verdict.blinded.empty()) {  // what a reloading hologram would blind goes dark in good order, and counts as touched
-      order.darken = verdict.blinded;
+    if (!verdict.disturbed.empty()) {  // goes dark in good order, and counts as touched
+      order.darken = verdict.disturbed;
       lowered = set_all(order);
       if (!lowered) {
         return std::unexpected(std::move(lowered).error());

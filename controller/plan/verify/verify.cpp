@@ -72,7 +72,7 @@ Verdict examine(const Fabric& fabric, const LightOrder& order, const Plan& plan,
   verifying::check_iterations(fabric, plan, settings, faults);
   add_occupied(fabric, occupied, settings);
   const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, order, plan, settings, faults);
-  verifying::check_change(fabric, plan, settings, base, faults);
+  verifying::check_change(fabric, plan, settings, base, verdict.disturbed, faults);
   verifying::check_margins(fabric, plan, settings, receptions, verdict, faults);
   verdict.violations = faults.take();
   return verdict;

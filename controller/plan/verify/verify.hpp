@@ -57,8 +57,9 @@ struct PlanViolation {
 struct Verdict {
   /// Every broken rule, in a fixed order, with at most a few pieces of evidence each; empty = the plan may be sent.
   std::vector<PlanViolation> violations;
-  LightMargins light;                ///< for the plan's certificate
-  std::vector<ElementId> blinded{};  ///< transmitters of untouched circuits that would lose their margin in a dip, ascending
+  LightMargins light;  ///< for the plan's certificate
+  /// Transmitters of untouched circuits that would lose their margin in a dip, or shine through what moves; ascending.
+  std::vector<ElementId> disturbed{};
 };
 
 /// `base`: what is lit now, null = dark. A plan whose slices do not even fit the fabric is judged no further. A plan whose

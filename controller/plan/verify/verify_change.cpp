@@ -23,11 +23,13 @@ bool is_idle(const DevicePlan& plan) { return plan.timeline.size() == 1 && is_id
 
 class ChangeRules {
  public:
-  ChangeRules(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults)
+  ChangeRules(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base,
+              std::vector<ElementId>& disturbed, Faults& faults)
       : fabric_(fabric),
         plan_(plan),
         settings_(settings),
         base_(base),
+        disturbed_(disturbed),
         faults_(faults),
         moved_(fabric.elements.size()),
         undisturbed_(fabric.elements.size()) {
@@ -126,6 +128,9 @@ class ChangeRules {
         if (any_moved_ && after.meets_any(source.transmitter, seen, moved_, *before_) &&
             before.marks(source.transmitter, seen) != after.marks(source.transmitter, seen)) {
           undisturbed_[source.transmitter.value] = false;
+          if (disturbed_.empty() || disturbed_.back() != source.transmitter) {
+            disturbed_.push_back(source.transmitter);
+          }
           faults_.add(rules::kMovingPort, [&] {
             return format_text("{} stays lit at {} while a switch or filter on its way moves",
                                fabric_.element(source.transmitter).name, to_string(centre_of(seen)));
@@ -184,6 +189,7 @@ class ChangeRules {
   const Plan& plan_;
   const Settings& settings_;
   const Plan* base_;
+  std::vector<ElementId>& disturbed_;
   Faults& faults_;
   std::optional<Settings> before_;
   std::vector<bool> moved_;  ///< by element: of a device that is set otherwise than before
@@ -193,8 +199,9 @@ class ChangeRules {
 
 }  // namespace
 
-void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults) {
-  ChangeRules(fabric, plan, settings, base, faults).run();
+void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base,
+                  std::vector<ElementId>& disturbed, Faults& faults) {
+  ChangeRules(fabric, plan, settings, base, disturbed, faults).run();
 }
 
 }  // namespace loom::verifying

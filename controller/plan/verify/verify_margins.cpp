@@ -60,7 +60,7 @@ class Margins {
     } else if (light.dipped == 0) {
       light.dip_margin = {};
     }
-    std::sort(verdict_.blinded.begin(), verdict_.blinded.end());
+    std::sort(verdict_.disturbed.begin(), verdict_.disturbed.end());
     const LightMargins& claimed = plan_.certificate.light;
     if (claimed.circuits != 0 && claimed != light) {
       faults_.add(rules::kCertificateLight, [&] {
@@ -107,7 +107,7 @@ class Margins {
   void add_dip(const Circuit& circuit, Db margin) {
     const Dip dip = dip_of(circuit);
     if (dip.redefines) {
-      verdict_.blinded.push_back(circuit.transmitter);
+      verdict_.disturbed.push_back(circuit.transmitter);
       faults_.add(rules::kReloadDip, [&] {
         return format_text("circuit {} stays lit while {} on its way gets a new channel grid, which blocks every channel",
                            circuit.id.value, fabric_.element(*dip.redefines).name);
@@ -123,7 +123,7 @@ class Margins {
     light.dip_time = std::max(light.dip_time, dip.time);
     light.dip_margin = std::min(light.dip_margin, margin - dip.depth);
     if (margin < dip.depth) {
-      verdict_.blinded.push_back(circuit.transmitter);
+      verdict_.disturbed.push_back(circuit.transmitter);
       faults_.add(rules::kReloadDip, [&] {
         return format_text("circuit {} stays lit with a margin of {}, and dips by {} while WSS on its way reload",
                            circuit.id.value, to_string(margin), to_string(dip.depth));

@@ -185,6 +185,8 @@ void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settin
 /// Fills the verdict's light, and names whom a dip would blind.
 void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
                    Verdict& verdict, Faults& faults);
-void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base, Faults& faults);
+/// `disturbed`: gets the transmitters whose light would stay on while something on its way moves.
+void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base,
+                  std::vector<ElementId>& disturbed, Faults& faults);
 
 }  // namespace loom::verifying

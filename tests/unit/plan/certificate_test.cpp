@@ -114,7 +114,7 @@ TEST_CASE("a_plan_that_leaves_blinded_light_on_is_refused_by_name") {
   const Verdict verdict = examine(deep, second, &first, lab.request.intent);
   REQUIRE_FALSE(verdict.violations.empty());
   CHECK(verdict.violations[0].rule == rules::kReloadDip);
-  CHECK(verdict.blinded.size() == 2);
+  CHECK(verdict.disturbed.size() == 2);
 }
 
 TEST_CASE("a_new_channel_grid_blocks_every_circuit_of_its_switch_and_none_may_stay_lit_in_it") {
@@ -138,7 +138,7 @@ TEST_CASE("a_new_channel_grid_blocks_every_circuit_of_its_switch_and_none_may_st
   REQUIRE_FALSE(verdict.violations.empty());
   CHECK(verdict.violations[0].rule == rules::kReloadDip);
   CHECK(verdict.violations[0].evidence.find("gets a new channel grid, which blocks every channel") != std::string::npos);
-  CHECK_FALSE(verdict.blinded.empty());
+  CHECK_FALSE(verdict.disturbed.empty());
 }
 
 TEST_CASE("a_grid_has_the_routes_and_what_of_the_comb_fits_beside_them") {

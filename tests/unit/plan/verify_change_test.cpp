@@ -340,6 +340,7 @@ TEST_CASE("verify: light in timeslots is disturbed on any of its wavelengths") {
   first.set<WavelengthSwitchSetpoint>("wss").routes[0].attenuation = Db{1};
   first.declare();
   CHECK(first.verdict()[0] == "moving_port: tx-0 stays lit at 193.10000 THz while a switch or filter on its way moves");
+  CHECK(first.examined().disturbed == std::vector{bench.element_id("tx-0")});
   VerifyBench second = bench;
   second.set<WavelengthSwitchSetpoint>("wss").routes[1].attenuation = Db{1};
   second.declare();
@@ -455,9 +456,9 @@ TEST_CASE("verify: light that stays keeps its margin while a WSS on its way relo
   check_border(reloading(), dip, 400, 401, {"reload_dip: circuit 1" + rest, "reload_dip: circuit 2" + rest});
   VerifyBench bench = reloading();
   dip(bench, 401);
-  CHECK(bench.examined().blinded == std::vector{bench.element_id("tx-0"), bench.element_id("tx-1")});
+  CHECK(bench.examined().disturbed == std::vector{bench.element_id("tx-0"), bench.element_id("tx-1")});
   dip(bench, 400);
-  CHECK(bench.examined().blinded.empty());
+  CHECK(bench.examined().disturbed.empty());
 }
 
 TEST_CASE("verify: a margin is the least of sensitivity, overload and crosstalk") {
