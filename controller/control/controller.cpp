@@ -213,7 +213,7 @@ void Controller::sweep(EffectSink& sink) {
   commits_.begin_if_ready(sink);
   reconciler_.follow_commits(sink);
   light_.look();
-  if (commits_.is_idle() || returns_.misses_something()) {  // else a plan may be on its way that leaves out what needs it
+  if (commits_.is_idle()) {  // else a plan that leaves out what needs it may be on its way, and only then is it missed
     if (const auto name = unusable_.take_recovery(); name && returns_.misses_something()) {
       commits_.want_plan(*name + " follows orders again", sink);
     }

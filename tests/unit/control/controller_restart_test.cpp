@@ -20,7 +20,7 @@ bool emits_anywhere(const std::vector<NodePlan>& plans) {
   });
 }
 
-// --- lasers between planning and commit ---------------------------------------------------------------------------------
+// --- terms --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a term that no disk has kept is nobody's again, and an agent that was told another is believed once") {
   ControllerBench bench;
@@ -52,6 +52,8 @@ TEST_CASE("a term that no disk has kept is nobody's again, and an agent that was
   greet(2, 2);
   CHECK(term() == Term{2});
 }
+
+// --- lasers between planning and commit ---------------------------------------------------------------------------------
 
 TEST_CASE("a plan that was made while the lasers were on is not committed once they are off") {
   ControllerBench bench;
