@@ -3,6 +3,7 @@
 #include "core/plan.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/fabric/fabric.hpp"
 
@@ -42,6 +43,69 @@ Setpoint idle_setpoint(const Fabric& fabric, const Device& device) {
       break;
   }
   return MonitorSetpoint{};
+}
+
+NodePlan& NodePlans::edit(std::size_t i) {
+  std::shared_ptr<NodePlan>& slice = slices_[i];
+  if (slice.use_count() > 1) {
+    slice = std::make_shared<NodePlan>(*slice);
+  } else {
+    std::atomic_thread_fence(std::memory_order_acquire);  // whoever had it too, in whatever thread, has read it
+  }
+  return *slice;
+}
+
+std::vector<std::reference_wrapper<NodePlan>> NodePlans::edit_all() {
+  std::vector<std::reference_wrapper<NodePlan>> all;
+  for (std::size_t i = 0; i < size(); ++i) {
+    all.emplace_back(edit(i));
+  }
+  return all;
+}
+
+void NodePlans::resize(std::size_t count) {
+  const std::size_t known = slices_.size();
+  slices_.resize(count);
+  for (std::size_t i = known; i < count; ++i) {
+    slices_[i] = std::make_shared<NodePlan>();
+  }
+}
+
+bool NodePlans::operator==(const NodePlans& other) const {
+  return std::ranges::equal(slices_, other.slices_, [](const auto& a, const auto& b) { return a == b || *a == *b; });
+}
+
+bool is_at_rest(const NodePlan& slice) {
+  return std::ranges::none_of(slice.devices,
+                              [](const DevicePlan& device) { return device.touched || !device.may_hold.empty(); });
+}
+
+void add_at_rest(const NodePlans& before, std::size_t i, Plan& plan) {
+  plan.nodes.share(before, i);
+  if (is_at_rest(before[i])) {
+    return;
+  }
+  NodePlan& slice = plan.nodes.edit(plan.nodes.size() - 1);
+  slice.revision = plan.revision;
+  slice.base = plan.base;
+  for (DevicePlan& device : slice.devices) {
+    device.touched = false;
+    device.may_hold.clear();
+  }
+}
+
+void take_part(NodeId node, Plan& plan) {
+  const auto place = std::ranges::lower_bound(plan.changed, node);
+  if (place == plan.changed.end() || *place != node) {
+    plan.changed.insert(place, node);
+  }
+  const auto slice = std::ranges::lower_bound(plan.nodes, node, {}, &NodePlan::node);
+  const bool is_there = slice != plan.nodes.end() && slice->node == node;
+  if (is_there && (slice->revision != plan.revision || slice->base != plan.base)) {
+    NodePlan& own = plan.nodes.edit(static_cast<std::size_t>(slice - plan.nodes.begin()));
+    own.revision = plan.revision;
+    own.base = plan.base;
+  }
 }
 
 bool is_paced_alike(const NodePlan* before, const NodePlan& after) {

@@ -3,9 +3,15 @@
 // node's devices shall be), so that applying it twice is applying it once; `touched` says which devices go dark for it.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/circuit.hpp"
@@ -122,6 +128,8 @@ struct CircuitEnd {
 };
 
 struct NodePlan {
+  /// Of the plan that it was made for. A later one in which nothing of it changes, and that asks nothing of its agent, has it
+  /// as it is.
   Revision revision;
   Revision base;  ///< the revision that `touched` was computed against
   NodeId node;
@@ -136,6 +144,74 @@ struct NodePlan {
   /// Set: what is played is played once an iteration, and the nodes of the job agree on each beginning.
   std::optional<IterationPlan> iterations{};
   bool operator==(const NodePlan&) const = default;
+};
+
+/// The slices of all nodes, ascending node. Plans share those in which nothing changes: they are constant, and whoever edits
+/// one has a copy of its own first.
+class NodePlans {
+  using Slices = std::vector<std::shared_ptr<NodePlan>>;
+
+ public:
+  using value_type = NodePlan;
+  class const_iterator {
+   public:
+    using value_type = NodePlan;
+    using difference_type = std::ptrdiff_t;
+    using reference = const NodePlan&;
+    using pointer = const NodePlan*;
+    using iterator_category = std::random_access_iterator_tag;
+
+    const_iterator() = default;
+    explicit const_iterator(Slices::const_iterator at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return at_->get(); }
+    reference operator[](difference_type n) const { return *at_[n]; }
+    const_iterator& operator++() { return *this += 1; }
+    const_iterator& operator--() { return *this -= 1; }
+    const_iterator operator++(int) { return const_iterator(at_++); }
+    const_iterator operator--(int) { return const_iterator(at_--); }
+    const_iterator& operator+=(difference_type n) { return at_ += n, *this; }
+    const_iterator& operator-=(difference_type n) { return at_ -= n, *this; }
+    friend const_iterator operator+(const_iterator it, difference_type n) { return it += n; }
+    friend const_iterator operator+(difference_type n, const_iterator it) { return it += n; }
+    friend const_iterator operator-(const_iterator it, difference_type n) { return it -= n; }
+    friend difference_type operator-(const_iterator a, const_iterator b) { return a.at_ - b.at_; }
+    bool operator==(const const_iterator&) const = default;
+    auto operator<=>(const const_iterator&) const = default;
+
+   private:
+    Slices::const_iterator at_;
+  };
+
+  NodePlans() = default;
+  NodePlans(std::vector<NodePlan> slices) {
+    for (NodePlan& slice : slices) {
+      push_back(std::move(slice));
+    }
+  }
+
+  const_iterator begin() const { return const_iterator(slices_.begin()); }
+  const_iterator end() const { return const_iterator(slices_.end()); }
+  std::size_t size() const { return slices_.size(); }
+  bool empty() const { return slices_.empty(); }
+  const NodePlan& operator[](std::size_t i) const { return *slices_[i]; }
+  const NodePlan& front() const { return *slices_.front(); }
+  const NodePlan& back() const { return *slices_.back(); }
+
+  /// For writing; no other plan sees it.
+  NodePlan& edit(std::size_t i);
+  std::vector<std::reference_wrapper<NodePlan>> edit_all();
+  void push_back(NodePlan slice) { slices_.push_back(std::make_shared<NodePlan>(std::move(slice))); }
+  /// Slice i of another plan, as it is.
+  void share(const NodePlans& other, std::size_t i) { slices_.push_back(other.slices_[i]); }
+  bool shares(const NodePlans& other, std::size_t i) const { return slices_[i] == other.slices_[i]; }
+  void reserve(std::size_t count) { slices_.reserve(count); }
+  void resize(std::size_t count);
+  void pop_back() { slices_.pop_back(); }
+  bool operator==(const NodePlans& other) const;
+
+ private:
+  Slices slices_;
 };
 
 /// Whether an agent that plays `before` (null: nothing) goes on in the same way under `after`: cycle, passes, grants and
@@ -173,13 +249,20 @@ struct IsolationCertificate {
 struct Plan {
   Revision revision;
   Revision base;
-  std::vector<NodePlan> nodes;           ///< ascending node; every node of the fabric
+  NodePlans nodes;                       ///< ascending node; every node of the fabric
   std::vector<Circuit> circuits;         ///< of every timeslot, ascending id
   std::vector<NodeId> changed;           ///< nodes whose agent must take part in this commit, ascending
   std::vector<DeviceId> moved_steering;  ///< devices that move in this revision and steer light of other agents, ascending
   std::vector<CircuitId> touched;        ///< circuits that go dark for it (old or new), ascending
   IsolationCertificate certificate;
 };
+
+/// Nothing is asked of its devices: none is touched.
+bool is_at_rest(const NodePlan& slice);
+/// Appends slice i of `before` at rest: as it is, or, if that revision asked something of its devices, without that.
+void add_at_rest(const NodePlans& before, std::size_t i, Plan& plan);
+/// The node's agent takes part in the commit of this plan, and receives its slice.
+void take_part(NodeId node, Plan& plan);
 
 /// WSS and circuit switches that a commit of this plan moves: a figure for people.
 std::uint32_t switches_moved_by(const Plan& plan);

@@ -259,8 +259,9 @@ Result<std::unique_ptr<SqliteStore>> open_store(const CommandLine& command_line,
 
 /// On one fabric for as long as the process lives.
 Planner::MakePlan planning() {
-  return
-      [memory = PlanMemory()](const PlanRequest& request) mutable { return make_plan(all_architectures(), request, memory); };
+  return [memory = std::make_shared<PlanMemory>()](const PlanRequest& request) {
+    return make_plan(all_architectures(), request, *memory);
+  };
 }
 
 /// What `systemctl status` shows.

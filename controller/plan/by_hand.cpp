@@ -67,7 +67,11 @@ void say_what_changes(const Fabric& fabric, const Plan* base, NodePlan& node, Pl
       set_member(plan.moved_steering, device.device, device.touched);
     }
   }
-  set_member(plan.changed, node.node, changed);
+  if (changed) {
+    take_part(node.node, plan);
+  } else {
+    set_member(plan.changed, node.node, false);
+  }
 }
 
 /// The device's timeline was changed: is it still that of the base? A laser that begins other light is touched in any case.
@@ -97,7 +101,7 @@ Result<void> apply_override(const Fabric& fabric, const DeviceOverride& override
                 "loom device list");
   }
   const Device& device = fabric.device(override.device);
-  NodePlan& node = plan.nodes[device.agent.value];
+  NodePlan& node = plan.nodes.edit(device.agent.value);
   const auto found = std::find_if(node.devices.begin(), node.devices.end(),
                                   [&](const DevicePlan& candidate) { return candidate.device == override.device; });
   LOOM_ASSERT(found != node.devices.end());

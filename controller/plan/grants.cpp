@@ -148,18 +148,19 @@ void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& resto
       jobs.insert(*job);
     }
   }
-  for (NodePlan& node : plan.nodes) {
-    const std::optional<JobId> job = whole_job_of(node);
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    const std::optional<JobId> job = whole_job_of(plan.nodes[i]);
     if (!job || !jobs.contains(*job)) {
       continue;
     }
+    take_part(plan.nodes[i].node, plan);
+    NodePlan& node = plan.nodes.edit(i);
     if (node.grants) {
       node.grants->routed_by = plan.revision;
     }
     if (node.iterations) {
       node.iterations->routed_by = plan.revision;
     }
-    insert_sorted(plan.changed, node.node);
     for (DevicePlan& device : node.devices) {
       const bool is_laser = fabric.device(device.device).role == DeviceRole::transmitter;
       device.touched = device.touched || (is_laser && !device.left_alone);

@@ -52,13 +52,6 @@ void name_circuits(Schedule& schedule, const Intent& intent, const std::vector<C
   }
 }
 
-void take_part(NodeId node, Plan& plan) {
-  const auto place = std::lower_bound(plan.changed.begin(), plan.changed.end(), node);
-  if (place == plan.changed.end() || *place != node) {
-    plan.changed.insert(place, node);
-  }
-}
-
 /// But for light that the intent wants there: an operator set it, or it was adopted.
 std::vector<ObservedLight> unwanted(const std::vector<ObservedLight>& observed, const Intent& intent) {
   std::vector<ObservedLight> rest;
@@ -79,7 +72,7 @@ Plan base_beside(const Fabric& fabric, const Plan* base, const std::vector<Obser
   const std::vector<const Observation*> nothing(fabric.devices.size(), nullptr);
   Plan plan = base != nullptr ? *base : plan_as_found(fabric, nothing);
   for (const ObservedLight& each : observed) {
-    for (DevicePlan& device : plan.nodes[fabric.device(each.laser).agent.value].devices) {
+    for (DevicePlan& device : plan.nodes.edit(fabric.device(each.laser).agent.value).devices) {
       if (device.device != each.laser) {
         continue;
       }
@@ -134,7 +127,7 @@ Result<void> check_job(const Job& job, const Architecture& architecture, const A
 /// One attempt after the other at a request; what they share is found once.
 class Pipeline {
  public:
-  Pipeline(const PlanRequest& request, const PlanMemory& memory, Scheduler& scheduler, const Architecture* own)
+  Pipeline(const PlanRequest& request, PlanMemory& memory, Scheduler& scheduler, const Architecture* own)
       : request_(request),
         memory_(memory),
         fabric_(*request.fabric),
@@ -191,7 +184,7 @@ class Pipeline {
 
   /// The schedule as setpoints, with what operators set and what was found beside it.
   Result<Lowered> set_all(const LowerRequest& order) const {
-    auto lowered = lower(order);
+    auto lowered = memory_.lower(order);
     if (!lowered) {
       return lowered;
     }
@@ -212,9 +205,7 @@ class Pipeline {
       return std::unexpected(std::move(lowered).error());
     }
     LOOM_TRY(check_stop("its setpoints were known"));
-    const auto judge = [&] {
-      return examine(fabric_, memory_.order(), lowered->plan, order.base, order.intent, order.occupied);
-    };
+    const auto judge = [&] { return memory_.examine(lowered->plan, order.base, order.intent, order.occupied); };
     Verdict verdict = judge();
     if (!verdict.disturbed.empty()) {  // goes dark in good order, and counts as touched
       order.darken = verdict.disturbed;
@@ -301,7 +292,7 @@ class Pipeline {
   }
 
   const PlanRequest& request_;
-  const PlanMemory& memory_;
+  PlanMemory& memory_;
   const Fabric& fabric_;
   Scheduler& scheduler_;
   const Architecture* own_;  ///< the fabric's; null: of a kind that nobody knows
@@ -332,7 +323,7 @@ Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, 
 }
 
 Result<std::shared_ptr<const PlanResult>> make_plan(const Architectures& known, const PlanRequest& request) {
-  PlanMemory memory;
+  PlanMemory memory = PlanMemory::of_one_plan();
   return make_plan(known, request, memory);
 }
 

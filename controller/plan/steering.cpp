@@ -179,8 +179,11 @@ class SteeringCompleter {
 
   void run() {
     const bool deviates = any_deviates(devices_, plan_);
-    for (NodePlan& node : plan_.nodes) {
-      for (DevicePlan& device : node.devices) {
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (std::ranges::none_of(plan_.nodes[i].devices, [&](const DevicePlan& each) { return is_moving(fabric_, each); })) {
+        continue;
+      }
+      for (DevicePlan& device : plan_.nodes.edit(i).devices) {
         if (is_moving(fabric_, device)) {
           moving_.push_back(device.device);
           add_states(device);
@@ -234,10 +237,10 @@ class SteeringCompleter {
 
   void touch(DeviceId laser) {
     const NodeId node = fabric_.device(laser).agent;
-    for (DevicePlan& device : plan_.nodes[node.value].devices) {
+    take_part(node, plan_);
+    for (DevicePlan& device : plan_.nodes.edit(node.value).devices) {
       device.touched = device.touched || (device.device == laser && !device.left_alone);
     }
-    insert(plan_.changed, node);
   }
 
   template <class T>

@@ -42,16 +42,6 @@ const Stage* desired_stage(const Intent& intent, const JobSchedule& schedule) {
   return job == nullptr || job->stage >= schedule.stages.size() ? nullptr : &schedule.stages[job->stage];
 }
 
-void set_member(std::vector<NodeId>& sorted, NodeId value, bool is_member) {
-  const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
-  const bool is_there = place != sorted.end() && *place == value;
-  if (is_member && !is_there) {
-    sorted.insert(place, value);
-  } else if (!is_member && is_there) {
-    sorted.erase(place);
-  }
-}
-
 /// With which a laser that is planned dark may go on.
 std::vector<Setpoint> possible_light(const UnusableDevice& unusable, const DevicePlan& planned, const DevicePlan* held) {
   std::vector<Setpoint> lights;
@@ -282,7 +272,9 @@ void UnusableDevices::leave_alone(Plan& plan) const {
       continue;
     }
     const Device& device = fabric_.device(each.device);
-    NodePlan& node = plan.nodes[device.agent.value];
+    NodePlan& node = plan.nodes.edit(device.agent.value);
+    node.revision = plan.revision;
+    node.base = plan.base;
     const auto is_it = [&](const DevicePlan& row) { return row.device == each.device; };
     DevicePlan& planned = *std::find_if(node.devices.begin(), node.devices.end(), is_it);
     const NodePlan* before = base_ == nullptr ? nullptr : &base_->nodes[device.agent.value];
@@ -300,7 +292,11 @@ void UnusableDevices::leave_alone(Plan& plan) const {
     planned.left_alone = true;
     const bool is_touched =
         std::any_of(node.devices.begin(), node.devices.end(), [](const DevicePlan& row) { return row.touched; });
-    set_member(plan.changed, node.node, is_touched || !is_paced_alike(before, node));
+    if (is_touched || !is_paced_alike(before, node)) {
+      take_part(node.node, plan);
+    } else {
+      std::erase(plan.changed, node.node);
+    }
   }
 }
 

@@ -19,7 +19,9 @@ std::vector<SwitchWire> wires_of(const Plan& plan) {
       }
     }
   }
-  std::sort(wires.begin(), wires.end());
+  if (!std::ranges::is_sorted(wires)) {  // they come as devices and their inputs are numbered
+    std::ranges::sort(wires);
+  }
   return wires;
 }
 

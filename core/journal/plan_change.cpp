@@ -17,22 +17,15 @@ bool rests(const DevicePlan& before, const DevicePlan& device) {
          device.left_alone == before.left_alone && device.timeline == before.timeline;
 }
 
+/// As add_at_rest() has it.
 bool rests(const NodePlan& before, const NodePlan& slice, const Plan& plan) {
-  return slice.revision == plan.revision && slice.base == plan.base && slice.node == before.node &&
-         slice.cycle == before.cycle && slice.cycles == before.cycles && slice.compute_after == before.compute_after &&
-         slice.ends == before.ends && slice.grants == before.grants && slice.iterations == before.iterations &&
+  const bool is_as_it_is = is_at_rest(before);
+  return slice.revision == (is_as_it_is ? before.revision : plan.revision) &&
+         slice.base == (is_as_it_is ? before.base : plan.base) && slice.node == before.node && slice.cycle == before.cycle &&
+         slice.cycles == before.cycles && slice.compute_after == before.compute_after && slice.ends == before.ends &&
+         slice.grants == before.grants && slice.iterations == before.iterations &&
          std::ranges::equal(before.devices, slice.devices,
                             [](const DevicePlan& a, const DevicePlan& b) { return rests(a, b); });
-}
-
-NodePlan at_rest(NodePlan slice, Revision revision, Revision base) {
-  slice.revision = revision;
-  slice.base = base;
-  for (DevicePlan& device : slice.devices) {
-    device.touched = false;
-    device.may_hold.clear();
-  }
-  return slice;
 }
 
 constexpr auto kById = [](const Circuit& a, const Circuit& b) { return a.id < b.id; };
@@ -64,7 +57,8 @@ std::optional<PlanChange> change_of(const Plan& before, const Plan& plan) {
     if (before.nodes[i].node != plan.nodes[i].node || 2 * change.nodes.size() > plan.nodes.size()) {
       return std::nullopt;
     }
-    if (!rests(before.nodes[i], plan.nodes[i], plan)) {
+    const bool is_same = plan.nodes.shares(before.nodes, i) && is_at_rest(plan.nodes[i]);
+    if (!is_same && !rests(before.nodes[i], plan.nodes[i], plan)) {
       change.nodes.push_back(plan.nodes[i]);
     }
   }
@@ -90,9 +84,15 @@ Plan changed_plan(const Plan& before, const PlanChange& change) {
   Plan plan{change.revision, change.base, {}, {}, change.changed, change.moved_steering, change.touched, change.certificate};
   plan.nodes.reserve(before.nodes.size());
   auto next = change.nodes.begin();
-  for (const NodePlan& slice : before.nodes) {
-    const bool is_named = next != change.nodes.end() && next->node == slice.node;
-    plan.nodes.push_back(is_named ? *next++ : at_rest(slice, change.revision, change.base));
+  for (std::size_t i = 0; i < before.nodes.size(); ++i) {
+    if (next != change.nodes.end() && next->node == before.nodes[i].node) {
+      plan.nodes.push_back(*next++);
+    } else {
+      add_at_rest(before.nodes, i, plan);
+    }
+  }
+  for (const NodeId node : change.changed) {  // a row of before slices were shared names none that is at rest
+    take_part(node, plan);
   }
   std::vector<Circuit> kept;
   std::ranges::copy_if(before.circuits, std::back_inserter(kept), [&](const Circuit& circuit) {

@@ -2,6 +2,7 @@
 loom_test(plan_property_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/plan_accepts_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/plan_again_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_corruptions_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/plan_leaks_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/make_before_break_test.cpp

@@ -36,17 +36,17 @@ const std::vector<Accepted>& accepted_plans() {
 }
 
 void refresh_ends(Plan& plan) {
-  for (NodePlan& node : plan.nodes) {
+  for (NodePlan& node : plan.nodes.edit_all()) {
     node.ends.clear();
   }
   for (const Circuit& circuit : plan.circuits) {
-    plan.nodes[circuit.source.value].ends.push_back({circuit.id, circuit.job, true});
-    plan.nodes[circuit.destination.value].ends.push_back({circuit.id, circuit.job, false});
+    plan.nodes.edit(circuit.source.value).ends.push_back({circuit.id, circuit.job, true});
+    plan.nodes.edit(circuit.destination.value).ends.push_back({circuit.id, circuit.job, false});
   }
 }
 
 DevicePlan& plan_of(Case& c, DeviceId id) {
-  auto& devices = c.plan.nodes[c.fabric.device(id).agent.value].devices;
+  auto& devices = c.plan.nodes.edit(c.fabric.device(id).agent.value).devices;
   return *std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& plan) { return plan.device == id; });
 }
 
@@ -89,26 +89,21 @@ bool change_elements(Case& c, Change change) {
   return true;
 }
 
-void insert_sorted(std::vector<NodeId>& nodes, NodeId node) {
-  if (!std::binary_search(nodes.begin(), nodes.end(), node)) {
-    nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), node), node);
-  }
-}
-
 // --- one function a rule -------------------------------------------------------------------------------------------------
 
 bool break_structure(Chance& chance, Case& c) {
-  NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
+  NodePlan& node = c.plan.nodes.edit(chance.below(static_cast<std::uint32_t>(c.plan.nodes.size())));
   DevicePlan& device = node.devices[chance.below(static_cast<std::uint32_t>(node.devices.size()))];
   switch (chance.below(8)) {
     case 0:
       node.devices.pop_back();
       return true;
     case 1:
-      node.revision.value += 1;
+      node.revision.value = c.plan.revision.value + 1;
       return true;
     case 2:
-      node.base.value += 1;
+      node.revision = c.plan.revision;
+      node.base.value = c.plan.base.value + 1;
       return true;
     case 3:
       device.timeline.clear();
@@ -129,7 +124,7 @@ bool break_structure(Chance& chance, Case& c) {
 }
 
 bool break_laser_range(Chance& chance, Case& c) {
-  NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
+  NodePlan& node = c.plan.nodes.edit(chance.below(static_cast<std::uint32_t>(c.plan.nodes.size())));
   auto& laser = std::get<TransmitterSetpoint>(node.devices[0].timeline[0].setpoint);
   switch (chance.below(4)) {
     case 0:
@@ -218,8 +213,8 @@ bool break_coupler(Chance& chance, Case& c) {
   if (other.id == circuit->source || other.group != c.fabric.nodes[circuit->source.value].group) {
     return false;
   }
-  c.plan.nodes[other.id.value].devices[0].timeline = laser_of(c, *circuit).timeline;
-  c.plan.nodes[other.id.value].cycle = c.plan.nodes[circuit->source.value].cycle;
+  c.plan.nodes.edit(other.id.value).devices[0].timeline = laser_of(c, *circuit).timeline;
+  c.plan.nodes.edit(other.id.value).cycle = c.plan.nodes[circuit->source.value].cycle;
   return true;
 }
 
@@ -241,7 +236,7 @@ bool break_stray_light(Chance& chance, Case& c) {
     refresh_ends(c.plan);
     return true;
   }
-  NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
+  NodePlan& node = c.plan.nodes.edit(chance.below(static_cast<std::uint32_t>(c.plan.nodes.size())));
   auto& laser = std::get<TransmitterSetpoint>(node.devices[0].timeline[0].setpoint);
   if (node.devices[0].timeline.size() > 1 || laser.emit) {
     return false;
@@ -384,7 +379,7 @@ bool break_moving_port(Chance& chance, Case& c) {
     std::get<FilterSetpoint>(moving->timeline[0].setpoint).rings.at(0).resonance.mhz += 1 + chance.below(5'000);
   }
   moving->touched = true;
-  insert_sorted(c.plan.changed, c.fabric.device(moving->device).agent);
+  take_part(c.fabric.device(moving->device).agent, c.plan);
   return true;
 }
 
@@ -424,7 +419,7 @@ bool break_declaration(Chance& chance, Case& c) {
     default:
       break;
   }
-  NodePlan& node = c.plan.nodes[chance.below(static_cast<std::uint32_t>(c.plan.nodes.size()))];
+  NodePlan& node = c.plan.nodes.edit(chance.below(static_cast<std::uint32_t>(c.plan.nodes.size())));
   DevicePlan& device = node.devices[chance.below(static_cast<std::uint32_t>(node.devices.size()))];
   if (which == 3) {
     return drop(device.may_hold);

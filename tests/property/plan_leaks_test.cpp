@@ -143,7 +143,7 @@ double check_leaks(const Fabric& fabric, const Plan& plan) {
 
 /// Rings beside where they were, and switches that are open for others: light goes astray, by ways that no plan has.
 Plan disturbed(Plan plan, Chance& chance) {
-  for (NodePlan& node : plan.nodes) {
+  for (NodePlan& node : plan.nodes.edit_all()) {
     for (DevicePlan& device : node.devices) {
       Setpoint& setpoint = device.timeline.front().setpoint;
       if (auto* heater = std::get_if<FilterSetpoint>(&setpoint); heater != nullptr && chance.one_in(3)) {

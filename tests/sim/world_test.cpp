@@ -187,7 +187,7 @@ TEST_CASE("planted_bug_two_transmitters_on_one_wavelength_is_caught") {
   WorldOptions options;
   options.plan_saboteur = [](Plan& plan) {
     TransmitterSetpoint* first = nullptr;
-    for (NodePlan& node : plan.nodes) {
+    for (NodePlan& node : plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         TransmitterSetpoint* laser_setpoint = laser_of(device);
         if (laser_setpoint != nullptr && laser_setpoint->emit && first != nullptr) {
@@ -207,7 +207,7 @@ TEST_CASE("planted_bug_a_stale_circuit_left_alight_is_caught") {
   auto lit = std::make_shared<std::map<DeviceId, DevicePlan>>();
   WorldOptions options;
   options.plan_saboteur = [lit](Plan& plan) {
-    for (NodePlan& node : plan.nodes) {
+    for (NodePlan& node : plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         if (plan.circuits.empty() && lit->contains(device.device)) {
           device = lit->at(device.device);  // everything stays as it was, though no circuit is left
@@ -289,7 +289,7 @@ TEST_CASE("planted_bug_a_skipped_blank_is_caught") {
   WorldOptions options;
   // Lasers count as untouched although what is around them moves.
   options.plan_saboteur = [](Plan& plan) {
-    for (NodePlan& node : plan.nodes) {
+    for (NodePlan& node : plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         if (laser_of(device) != nullptr && plan.circuits.size() < 8) {
           device.touched = false;

@@ -44,21 +44,26 @@ Result<OcsPositions> read_sip_ocs(const Fabric& fabric) {
       switches.push_back(element.id);
     }
   }
+  std::vector<std::pair<std::optional<ElementId>, std::optional<ElementId>>> ends;  // by switch, of one node
+  const auto ends_on = [&](ElementId on) -> auto& {
+    return ends[static_cast<std::size_t>(std::ranges::lower_bound(switches, on) - switches.begin())];
+  };
   for (const Node& node : fabric.nodes) {
-    std::map<ElementId, std::pair<std::optional<ElementId>, std::optional<ElementId>>> ends;
+    ends.assign(switches.size(), {});
     for (const ElementId transmitter : node.transmitters) {
       if (const auto on = switch_at(fabric, transmitter)) {
-        ends[*on].first = transmitter;
+        ends_on(*on).first = transmitter;
       }
     }
     for (const ElementId receiver : node.receivers) {
       if (const auto on = switch_at(fabric, receiver)) {
-        ends[*on].second = receiver;
+        ends_on(*on).second = receiver;
       }
     }
     positions.emplace_back();
-    for (const ElementId on : switches) {
-      const auto& [transmitter, receiver] = ends[on];
+    for (std::size_t k = 0; k < switches.size(); ++k) {
+      const ElementId on = switches[k];
+      const auto& [transmitter, receiver] = ends[k];
       if (!transmitter || !receiver) {
         return fail(ErrorCode::unsupported, format_text("scheduler sip-ocs: node {} has no transmitter and receiver straight "
                                                         "at circuit switch {}; fabric \"{}\" is of architecture {}",
@@ -146,27 +151,32 @@ class SipOcsScheduler {
   };
 
   HeldLight held_by(const JobDemand& job, const std::vector<SwitchPair>& pairs) const {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> index;
+    std::vector<std::vector<std::uint32_t>> from(positions_.size());  // by source: its pairs
     for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-      index[{pairs[i].source, pairs[i].destination}] = i;
+      from[pairs[i].source].push_back(i);
     }
     HeldLight held;
+    held.grants.reserve(job.held.size());
     held.serves_all = !job.held.empty();
     std::vector<bool> served(pairs.size());
     for (const Circuit& circuit : job.held) {
-      const auto pair = index.find({circuit.source.value, circuit.destination.value});
+      const auto& own = from[circuit.source.value];
+      const auto pair =
+          std::ranges::find(own, circuit.destination.value, [&](std::uint32_t i) { return pairs[i].destination; });
       const auto& row = positions_[circuit.source.value];
       const auto bus_position = std::find_if(row.begin(), row.end(),
                                              [&](const OcsPosition& each) { return each.transmitter == circuit.transmitter; });
-      if (pair == index.end() || bus_position == row.end()) {
+      if (pair == own.end() || bus_position == row.end()) {
         held.serves_all = false;
         continue;
       }
-      served[pair->second] = true;
-      held.grants.push_back({pair->second, static_cast<std::uint32_t>(bus_position - row.begin())});
+      served[*pair] = true;
+      held.grants.push_back({*pair, static_cast<std::uint32_t>(bus_position - row.begin())});
     }
     held.serves_all = held.serves_all && std::find(served.begin(), served.end(), false) == served.end();
-    std::sort(held.grants.begin(), held.grants.end());
+    if (!std::ranges::is_sorted(held.grants)) {  // they were laid in this order
+      std::ranges::sort(held.grants);
+    }
     return held;
   }
 
@@ -196,6 +206,7 @@ class SipOcsScheduler {
   void add_schedule(const JobDemand& job, const std::vector<SwitchPair>& pairs, const std::vector<SwitchGrant>& grants) {
     Timeslot timeslot;
     std::vector<double> served(pairs.size());
+    timeslot.circuits.reserve(grants.size());
     for (const SwitchGrant& grant : grants) {
       const SwitchPair& pair = pairs[grant.pair];
       const ElementId id = positions_[pair.source][grant.on].transmitter;

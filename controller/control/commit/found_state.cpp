@@ -175,7 +175,7 @@ std::shared_ptr<const PlanResult> FoundState::without_absent_maintenance(std::sh
     return plan;
   }
   auto narrowed = std::make_shared<PlanResult>(*plan);
-  merge_sorted(narrowed->plan.changed, unproven);
+  std::ranges::for_each(unproven, [&](NodeId node) { take_part(node, narrowed->plan); });
   std::erase_if(narrowed->plan.changed, is_absent);
   return narrowed;
 }

@@ -92,11 +92,11 @@ std::shared_ptr<const PlanResult> widened(std::shared_ptr<const PlanResult> plan
     return std::binary_search(scope.devices.begin(), scope.devices.end(), device);
   };
   for (const RepairScope* each : {&uncertain, &repaired}) {
-    merge(target.changed, each->nodes);
+    std::ranges::for_each(each->nodes, [&](NodeId node) { take_part(node, target); });
     merge(target.moved_steering, each->steering);
   }
   for (const NodeId node : scope.nodes) {
-    for (DevicePlan& device : target.nodes[node.value].devices) {
+    for (DevicePlan& device : target.nodes.edit(node.value).devices) {
       device.touched = device.touched || is_touched(device.device);
     }
   }

@@ -99,6 +99,8 @@ PathFinder::PathFinder(const Fabric& fabric, const Positions& preferred, const s
       others_(fabric.elements.size()),
       frozen_(fabric.elements.size()),
       last_passing_(fabric.elements.size(), kNothing),
+      coupling_(fabric.elements.size()),
+      lights_(fabric.elements.size()),
       is_taken_(fabric.elements.size()),
       ways_(ways != nullptr ? std::move(ways) : std::make_shared<const WayIndex>(fabric)),
       is_on_way_(fabric.fibres.size()) {
@@ -366,15 +368,57 @@ void PathFinder::claim(const Path& path, FrequencySlot slot) {
     } else if (std::holds_alternative<RingFilter>(element.kind)) {
       if (hop.input == 0 && hop.output == 0) {
         std::uint32_t& last = last_passing_[hop.element.value];
-        passing_.push_back({slot, last});
-        last = static_cast<std::uint32_t>(passing_.size()) - 1;
+        if (unused_passing_.empty()) {
+          unused_passing_.push_back(static_cast<std::uint32_t>(passing_.size()));
+          passing_.emplace_back();
+        }
+        passing_[unused_passing_.back()] = {slot, last};
+        last = unused_passing_.back();
+        unused_passing_.pop_back();
       } else {
         positions_.resonances[hop.element.value] = slot;
+        ++coupling_[hop.element.value];
       }
     } else if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
       add_connect(hop.element, {hop.input, hop.output});
+      auto& lights = lights_[hop.element.value];
+      lights.resize(std::max<std::size_t>(lights.size(), hop.input + 1U));
+      ++lights[hop.input];
     }
   }
+}
+
+void PathFinder::release(const Path& path, FrequencySlot slot) {
+  for (const Hop& hop : path) {
+    const Element& element = fabric_.element(hop.element);
+    if (std::holds_alternative<OpticalCircuitSwitch>(element.kind)) {
+      release_connect(hop);
+    } else if (std::holds_alternative<RingFilter>(element.kind)) {
+      if (hop.input == 0 && hop.output == 0) {
+        release_passing(hop.element, slot);
+      } else if (--coupling_[hop.element.value] == 0) {
+        positions_.resonances[hop.element.value].reset();
+      }
+    }
+  }
+}
+
+void PathFinder::release_connect(const Hop& hop) {
+  if (--lights_[hop.element.value][hop.input] > 0) {
+    return;
+  }
+  auto& connects = positions_.connects[hop.element.value];
+  connects.erase(std::ranges::lower_bound(connects, hop.input, {}, &CrossConnect::input));
+  is_taken_[hop.element.value][hop.output] = false;
+}
+
+void PathFinder::release_passing(ElementId ring, FrequencySlot slot) {
+  std::uint32_t* at = &last_passing_[ring.value];
+  while (passing_[*at].slot != slot) {
+    at = &passing_[*at].before;
+  }
+  unused_passing_.push_back(*at);
+  *at = passing_[*at].before;
 }
 
 }  // namespace loom

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controller/plan/light/way_index.hpp"
+#include "controller/plan/per_element.hpp"
 #include "core/circuit.hpp"
 #include "core/fabric/fabric.hpp"
 #include "core/plan.hpp"
@@ -22,9 +23,9 @@ struct Positions {
         resonances(fabric.elements.size()),
         connects(fabric.elements.size()),
         gains(fabric.elements.size(), kGainOff) {}
-  std::vector<std::vector<WssRoute>> routes;             ///< ascending (slot.n, input)
+  PerElement<std::vector<WssRoute>> routes;              ///< ascending (slot.n, input)
   std::vector<std::optional<FrequencySlot>> resonances;  ///< of ring filters that drop or add
-  std::vector<std::vector<CrossConnect>> connects;       ///< ascending input
+  PerElement<std::vector<CrossConnect>> connects;        ///< ascending input
   std::vector<Db> gains;                                 ///< of gain stages that are driven; kGainOff until they are told
 };
 
@@ -62,6 +63,10 @@ class PathFinder {
   void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);
   /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
   bool wire(ElementId element, CrossConnect connect);
+  /// Claims a way that is free, or counts one more light on a way that others have.
+  void claim(const Path& path, FrequencySlot slot);
+  /// Of light that claimed it: what nobody else has of it is free again.
+  void release(const Path& path, FrequencySlot slot);
   /// Of a route that was claimed: by `route.attenuation` from now on.
   void attenuate(ElementId wss, const WssRoute& route);
   const Positions& positions() const { return positions_; }
@@ -82,18 +87,22 @@ class PathFinder {
   bool try_exits(const Element& element, PortNumber input, FrequencySlot slot, Attempt attempt);
   bool is_free(ElementId ocs, PortNumber input, PortNumber output) const;
   bool may_resonate(const Element& element, FrequencySlot slot) const;
-  void claim(const Path& path, FrequencySlot slot);
+  void release_connect(const Hop& hop);
+  void release_passing(ElementId ring, FrequencySlot slot);
   std::vector<Hop> held_exits(PortRef at, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) const;
   void add_connect(ElementId element, CrossConnect connect);
 
   const Fabric& fabric_;
   const Positions& preferred_;
   Positions positions_;
-  std::vector<std::vector<CrossConnect>> others_;  ///< by element: connections that are none of ours
+  PerElement<std::vector<CrossConnect>> others_;   ///< by element: connections that are none of ours
   std::vector<bool> frozen_;                       ///< by element
   std::vector<std::uint32_t> last_passing_;        ///< by ring filter: the last of its light in passing_, or kNothing
   std::vector<Passing> passing_;                   ///< light that goes through a ring filter and must go on to
-  std::vector<std::vector<bool>> is_taken_;        ///< by circuit switch: [output] connected in positions_
+  std::vector<std::uint32_t> unused_passing_;      ///< places in it
+  std::vector<std::uint16_t> coupling_;            ///< by ring filter: lights that it drops or adds
+  PerElement<std::vector<std::uint16_t>> lights_;  ///< by circuit switch: [input] that claimed its connection
+  PerElement<std::vector<bool>> is_taken_;         ///< by circuit switch: [output] connected in positions_
   std::shared_ptr<const WayIndex> ways_;
   std::vector<bool> is_on_way_;  ///< by fibre: the path under way has come by it, to an element of several inputs
 };

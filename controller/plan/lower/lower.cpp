@@ -10,8 +10,10 @@
 #include "controller/plan/grants.hpp"
 #include "controller/plan/light/paths.hpp"
 #include "controller/plan/lower/base_plan.hpp"
+#include "controller/plan/lower/kept.hpp"
 #include "controller/plan/lower/level.hpp"
 #include "controller/plan/lower/measured.hpp"
+#include "controller/plan/lower/shared_light.hpp"
 #include "core/limits.hpp"
 #include "core/ring/calibration.hpp"
 #include "core/text/format_text.hpp"
@@ -45,9 +47,8 @@ class Lowering {
         finder_(fabric_, base_.positions(), request.frozen, request.ways),
         timeline_of_(fabric_.elements.size()),
         computes_after_(fabric_.nodes.size()),
-        fibre_job_(fabric_.fibres.size()),
-        amplifier_job_(fabric_.elements.size()),
-        amplifier_shared_(fabric_.elements.size()) {
+        has_other_ends_(fabric_.nodes.size()),
+        shared_(fabric_) {
     finder_.leave_to_others(request.others);
   }
 
@@ -88,7 +89,10 @@ class Lowering {
       add_node(node);
     }
     add_ends();
-    certify();
+    shared_.certify(result_.plan.certificate);
+    std::sort(result_.plan.moved_steering.begin(), result_.plan.moved_steering.end());
+    result_.circuits = std::move(circuits_);
+    result_.paths = std::move(paths_);
     return std::move(result_);
   }
 
@@ -335,7 +339,7 @@ class Lowering {
         moved_.push_back(*timeline_of_[transmitter_timeline.transmitter.value]);
       }
       if (!request_.intent.lasers_off) {
-        mark_shared(*path, circuit.job);
+        shared_.add(*path, circuit.job);
       }
       paths_[index] = *std::move(path);
     }
@@ -392,23 +396,6 @@ class Lowering {
     return {};
   }
 
-  void mark_shared(const Path& path, JobId job) {
-    const auto mark = [&](std::optional<JobId>& owner) {
-      const bool shared = owner && *owner != job;
-      owner = owner ? owner : std::optional{job};
-      return shared;
-    };
-    for (const Hop& hop : path) {
-      const Element& element = fabric_.element(hop.element);
-      if (std::holds_alternative<Amplifier>(element.kind) && mark(amplifier_job_[hop.element.value])) {
-        amplifier_shared_[hop.element.value] = true;
-      }
-      if (hop.output < element.outputs && fabric_.fibre_out[hop.element.value][hop.output]) {
-        shares_fibre_ = mark(fibre_job_[fabric_.fibre_out[hop.element.value][hop.output]->value]) || shares_fibre_;
-      }
-    }
-  }
-
   void name_circuits() {
     result_.next_circuit = request_.next_circuit;
     for (const TransmitterTimeline& transmitter_timeline : timelines_) {
@@ -442,6 +429,7 @@ class Lowering {
     }
     for (const Circuit& circuit : gone) {
       plan.touched.push_back(circuit.id);
+      has_other_ends_[circuit.source.value] = has_other_ends_[circuit.destination.value] = true;
     }
   }
 
@@ -458,10 +446,15 @@ class Lowering {
       }
     }
     slice.compute_after = computes_after_[node.id.value];
-    slice.grants = maps_[node.id.value];
-    slice.iterations = iterations_[node.id.value];
+    slice.grants = std::move(maps_[node.id.value]);
+    slice.iterations = std::move(iterations_[node.id.value]);
     const NodePlan* before = base_.node(node.id);
     bool changed = !is_paced_alike(before, slice);
+    if (before != nullptr && !changed && !has_other_ends_[node.id.value] && keeps_all_setpoints(node.id)) {
+      add_at_rest(request_.base->nodes, node.id.value, result_.plan);
+      return;
+    }
+    has_other_ends_[node.id.value] = true;
     for (const DeviceId id : fabric_.devices_of_agent[node.id.value]) {
       slice.devices.push_back(plan_device(fabric_.device(id)));
       changed = changed || slice.devices.back().touched;
@@ -470,6 +463,22 @@ class Lowering {
       result_.plan.changed.push_back(node.id);
     }
     result_.plan.nodes.push_back(std::move(slice));
+  }
+
+  /// Every device of it does what it did.
+  bool keeps_all_setpoints(NodeId node) const {
+    return std::ranges::all_of(base_.node(node)->devices, [&](const DevicePlan& before) {
+      if (before.left_alone || banks_.contains(before.device)) {
+        return false;
+      }
+      const Device& device = fabric_.device(before.device);
+      if (device.role != DeviceRole::transmitter) {
+        return keeps_setpoint(fabric_, before, finder_.positions(), gains_);
+      }
+      const ElementId laser = device.elements.front();
+      const auto number = timeline_of_[laser.value];
+      return number ? timelines_[*number].kept : !probes_.contains(laser.value) && keeps_dark(before);
+    });
   }
 
   DevicePlan plan_device(const Device& device) {
@@ -529,20 +538,13 @@ class Lowering {
 
   void add_ends() {
     for (const Circuit& circuit : result_.plan.circuits) {
-      result_.plan.nodes[circuit.source.value].ends.push_back({circuit.id, circuit.job, true});
-      result_.plan.nodes[circuit.destination.value].ends.push_back({circuit.id, circuit.job, false});
-    }
-  }
-
-  void certify() {
-    IsolationCertificate& certificate = result_.plan.certificate;
-    for (const Element& element : fabric_.elements) {
-      if (amplifier_shared_[element.id.value]) {
-        certificate.shared_amplifiers.push_back(element.id);
+      for (const bool transmits : {true, false}) {
+        const NodeId node = transmits ? circuit.source : circuit.destination;
+        if (has_other_ends_[node.value]) {
+          result_.plan.nodes.edit(node.value).ends.push_back({circuit.id, circuit.job, transmits});
+        }
       }
     }
-    certificate.physically_isolated = certificate.shared_amplifiers.empty() && !shares_fibre_;
-    std::sort(result_.plan.moved_steering.begin(), result_.plan.moved_steering.end());
   }
 
   /// A job whose light is laid as a whole.
@@ -565,16 +567,14 @@ class Lowering {
   std::vector<TransmitterTimeline> timelines_;
   std::vector<std::optional<std::size_t>> timeline_of_;  ///< by transmitter element
   std::vector<Duration> computes_after_;                 ///< by node; zero: no iteration ends with its stage
+  std::vector<bool> has_other_ends_;                     ///< by node: than in the base; or they are still to be written
   std::vector<WholeJob> whole_;
   std::vector<std::optional<GrantMap>> maps_;             ///< by node
   std::vector<std::optional<IterationPlan>> iterations_;  ///< by node
   std::vector<std::size_t> moved_;                        ///< beams whose path is not that of the base
   std::map<std::uint32_t, TransmitterSetpoint> probes_;   ///< by transmitter element
   std::map<DeviceId, FilterSetpoint> banks_;              ///< that were measured, or are
-  std::vector<std::optional<JobId>> fibre_job_;
-  std::vector<std::optional<JobId>> amplifier_job_;
-  std::vector<bool> amplifier_shared_;
-  bool shares_fibre_ = false;
+  SharedLight shared_;
   Lowered result_;
 };
 

@@ -40,6 +40,9 @@ struct Lowered {
   /// several timeslots is one circuit.
   std::vector<CircuitId> ids;
   CircuitId next_circuit;
+  std::vector<Circuit>
+      circuits{};             ///< the plan's, in the order in which they were laid; with lasers off those that would be lit
+  std::vector<Path> paths{};  ///< of them
 };
 
 /// Its light is lit once, without an end: no laser retunes inside the stage.

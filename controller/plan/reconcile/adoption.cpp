@@ -208,7 +208,7 @@ Plan as_found(const Fabric& fabric, const Plan& confirmed, const std::vector<Dev
   Plan plan = confirmed;
   for (const DeviceOverride& each : found) {
     const Device& device = fabric.device(each.device);
-    for (DevicePlan& desired : plan.nodes[device.agent.value].devices) {
+    for (DevicePlan& desired : plan.nodes.edit(device.agent.value).devices) {
       if (desired.device != each.device || desired.timeline.front().setpoint.index() != each.setpoint.index()) {
         continue;
       }

@@ -14,6 +14,15 @@ LightOrder::LightOrder(const Fabric& fabric) {
   for (const Fibre& fibre : fabric.fibres) {
     ++open[fibre.to.element.value];
     fibre_factor.push_back(verifying::linear(-fibre.loss));
+    const ElementKind& end = fabric.element(fibre.to.element).kind;
+    is_measured.push_back(std::holds_alternative<Amplifier>(end) || std::holds_alternative<Receiver>(end));
+  }
+  for (const Element& element : fabric.elements) {
+    if (std::holds_alternative<Amplifier>(element.kind)) {
+      amplifiers.push_back(element.id);
+    } else if (std::holds_alternative<Coupler>(element.kind)) {
+      couplers.push_back(element.id);
+    }
   }
   const auto append = [&](ElementId id) {
     placed[id.value] = true;

@@ -32,6 +32,9 @@ struct LightOrder {
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
   bool has_loops = false;
   std::vector<double> fibre_factor;  ///< by fibre: power at its end over power at its beginning
+  std::vector<bool> is_measured;     ///< by fibre: an amplifier or a receiver is at its end
+  std::vector<ElementId> amplifiers;
+  std::vector<ElementId> couplers;
 
  private:
   void find_rings(const Fabric& fabric);

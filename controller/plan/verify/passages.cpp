@@ -64,6 +64,11 @@ FrequencyOffset Passages::width_of_signal(const Cell& cell) const {
   return std::get<Transmitter>(fabric_.elements[cell.source].kind).signal_width;
 }
 
+bool Passages::touch(const Cell& a, const Cell& b) const {
+  return magnitude(centre_of(colours_[a.colour]) - centre_of(colours_[b.colour])).mhz <
+         (width_of_signal(a).mhz + width_of_signal(b).mhz) / 2;
+}
+
 /// Of one input, with filters behind it, nothing that leaks is ever heard: no light of the same colour is there. A receiver
 /// right behind it receives all colours.
 bool Passages::leak_is_received(const Element& grating) const {

@@ -44,15 +44,18 @@ void check_measured(const Fabric& fabric, const Plan& plan, const verifying::Set
 
 }  // namespace
 
-Verdict examine(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Plan* base, const Intent& intent,
-                const std::vector<ObservedLight>& occupied) {
-  Verdict verdict;
-  verifying::Faults faults;
-  if (!verifying::check_structure(fabric, plan, faults)) {
-    verdict.violations = faults.take();
-    return verdict;
+namespace verifying {
+
+Judged judge(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Plan* base, const Intent& intent,
+             const std::vector<ObservedLight>& occupied) {
+  Judged judged;
+  Faults faults;
+  const Scope scope = whole_of(plan);
+  if (!check_structure(fabric, plan, scope, faults)) {
+    judged.verdict.violations = faults.take();
+    return judged;
   }
-  verifying::Settings settings(fabric, plan);
+  Settings& settings = judged.settings.emplace(fabric, plan);
   settings.by_hand.resize(fabric.elements.size());
   settings.measure(fabric, intent);
   for (const DeviceOverride& override : intent.overrides) {
@@ -67,15 +70,22 @@ Verdict examine(const Fabric& fabric, const LightOrder& order, const Plan& plan,
     }
   }
   check_measured(fabric, plan, settings, intent, faults);
-  verifying::check_setpoints(fabric, plan, settings, intent, faults);
-  verifying::check_grants(fabric, plan, settings, faults);
-  verifying::check_iterations(fabric, plan, settings, faults);
+  check_setpoints(fabric, plan, scope, settings, intent, faults);
+  check_grants(fabric, plan, settings, faults);
+  check_iterations(fabric, plan, settings, faults);
   add_occupied(fabric, occupied, settings);
-  const std::vector<verifying::Reception> receptions = verifying::check_light(fabric, order, plan, settings, faults);
-  verifying::check_change(fabric, plan, settings, base, verdict.disturbed, faults);
-  verifying::check_margins(fabric, plan, settings, receptions, verdict, faults);
-  verdict.violations = faults.take();
-  return verdict;
+  judged.light = check_light(fabric, order, plan, settings, faults);
+  check_change(fabric, plan, scope, settings, base, true, judged.verdict.disturbed, faults);
+  check_margins(fabric, plan, scope, settings, judged.light.receptions, judged.verdict, faults);
+  judged.verdict.violations = faults.take();
+  return judged;
+}
+
+}  // namespace verifying
+
+Verdict examine(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Plan* base, const Intent& intent,
+                const std::vector<ObservedLight>& occupied) {
+  return verifying::judge(fabric, order, plan, base, intent, occupied).verdict;
 }
 
 Verdict examine(const Fabric& fabric, const Plan& plan, const Plan* base, const Intent& intent,

@@ -23,53 +23,60 @@ bool is_idle(const DevicePlan& plan) { return plan.timeline.size() == 1 && is_id
 
 class ChangeRules {
  public:
-  ChangeRules(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base,
+  ChangeRules(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings, const Plan* base,
               std::vector<ElementId>& disturbed, Faults& faults)
       : fabric_(fabric),
         plan_(plan),
+        scope_(scope),
         settings_(settings),
         base_(base),
         disturbed_(disturbed),
         faults_(faults),
         moved_(fabric.elements.size()),
-        undisturbed_(fabric.elements.size()) {
-    if (base != nullptr) {
-      before_.emplace(fabric, *base);
-    }
-  }
+        undisturbed_(fabric.elements.size()) {}
 
-  void run() {
+  void run(bool moving_ports) {
     if (plan_.base != (base_ == nullptr ? Revision{} : base_->revision)) {
       declare(format_text("the plan is against revision {}, confirmed is {}", plan_.base.value,
                           base_ == nullptr ? 0 : base_->revision.value));
     }
     check_nodes();
-    check_moving_ports();
+    for (const Source& source : settings_.sources) {
+      undisturbed_[source.transmitter.value] = base_ != nullptr && is_undisturbed(source);
+    }
+    if (moving_ports && any_moved_ && base_ != nullptr) {
+      check_moving_ports(Settings(fabric_, *base_));
+    }
     check_circuits();
   }
 
  private:
+  static bool is_undisturbed(const Source& source) { return !source.device->touched && !source.emissions.empty(); }
+
   void declare(std::string evidence) {
     faults_.add(rules::kChangeDeclared, [&] { return std::move(evidence); });
   }
 
   /// What follows no order changes nothing: it may be planned dark, or as it was.
-  bool changes(const DevicePlan& plan) const {
+  bool changes(const DevicePlan& plan, const DevicePlan* before) const {
     if (plan.left_alone &&
         std::none_of(plan.timeline.begin(), plan.timeline.end(),
                      [](const TimedSetpoint& entry) { return emits(entry.setpoint); }) &&
         fabric_.device(plan.device).role == DeviceRole::transmitter) {
       return false;
     }
-    return before_ ? before_->devices[plan.device.value]->timeline != plan.timeline : !is_idle(plan);
+    return before != nullptr ? before->timeline != plan.timeline : !is_idle(plan);
   }
 
   void check_nodes() {
-    for (const NodePlan& slice : plan_.nodes) {
-      const NodePlan* before = base_ == nullptr ? nullptr : &base_->nodes[slice.node.value];
-      bool takes_part = !is_paced_alike(before, slice);
-      for (const DevicePlan& device : slice.devices) {
-        const bool changed = changes(device);
+    for (const NodeId node : scope_.nodes) {
+      const NodePlan& slice = plan_.nodes[node.value];
+      const NodePlan* base = base_ == nullptr ? nullptr : &base_->nodes[node.value];
+      bool takes_part = !is_paced_alike(base, slice);
+      for (std::size_t place = 0; place < slice.devices.size(); ++place) {
+        const DevicePlan& device = slice.devices[place];
+        const DevicePlan* before = base == nullptr ? nullptr : &same_device(*base, place, device.device);
+        const bool changed = changes(device, before);
         takes_part = takes_part || changed || device.touched;
         if (changed && fabric_.device(device.device).role != DeviceRole::transmitter) {
           for (const ElementId element : fabric_.device(device.device).elements) {
@@ -79,7 +86,7 @@ class ChangeRules {
         if (changed && !device.touched) {
           declare(fabric_.device(device.device).name + " changes but is not marked as touched");
         }
-        check_steering(device, changed);
+        check_steering(device, before, changed);
       }
       if (takes_part && !std::binary_search(plan_.changed.begin(), plan_.changed.end(), slice.node)) {
         declare(fabric_.nodes[slice.node.value].name + " changes but is not among the nodes that take part");
@@ -88,7 +95,7 @@ class ChangeRules {
   }
 
   /// Nobody moves it before everybody is dark, nor from a place that this plan was not judged from.
-  void check_steering(const DevicePlan& device, bool changed) {
+  void check_steering(const DevicePlan& device, const DevicePlan* before, bool changed) {
     const std::string& name = fabric_.device(device.device).name;
     const bool moved = std::binary_search(plan_.moved_steering.begin(), plan_.moved_steering.end(), device.device);
     const bool steers = fabric_.steers_others[device.device.value];
@@ -99,7 +106,7 @@ class ChangeRules {
                                     : " does not move but is among"));
     }
     const auto holds_base = [&](const Setpoint& setpoint) {
-      return before_ ? before_->devices[device.device.value]->timeline.front().setpoint == setpoint : is_idle(setpoint);
+      return before != nullptr ? before->timeline.front().setpoint == setpoint : is_idle(setpoint);
     };
     const bool is_laser = fabric_.device(device.device).role == DeviceRole::transmitter;
     if (changed && !is_laser && std::none_of(device.may_hold.begin(), device.may_hold.end(), holds_base)) {
@@ -108,24 +115,20 @@ class ChangeRules {
   }
 
   /// Light that stays on must not run through anything that moves: an untouched emitting laser has the same way in both.
-  void check_moving_ports() {
-    if (!before_) {
-      return;
-    }
-    Walk before(fabric_, *before_);
+  void check_moving_ports(const Settings& settings_before) {
+    Walk before(fabric_, settings_before);
     Walk after(fabric_, settings_);
     for (const Source& source : settings_.sources) {
-      if (source.device->touched || source.emissions.empty()) {
+      if (!is_undisturbed(source)) {
         continue;
       }
-      undisturbed_[source.transmitter.value] = true;
       FrequencySlot seen{-1'000'000, 0};
       for (const Emission& emission : source.emissions) {
         if (emission.laser.slot == seen) {
           continue;
         }
         seen = emission.laser.slot;
-        if (any_moved_ && after.meets_any(source.transmitter, seen, moved_, *before_) &&
+        if (after.meets_any(source.transmitter, seen, moved_, settings_before) &&
             before.marks(source.transmitter, seen) != after.marks(source.transmitter, seen)) {
           undisturbed_[source.transmitter.value] = false;
           if (disturbed_.empty() || disturbed_.back() != source.transmitter) {
@@ -187,11 +190,11 @@ class ChangeRules {
 
   const Fabric& fabric_;
   const Plan& plan_;
+  const Scope& scope_;
   const Settings& settings_;
   const Plan* base_;
   std::vector<ElementId>& disturbed_;
   Faults& faults_;
-  std::optional<Settings> before_;
   std::vector<bool> moved_;  ///< by element: of a device that is set otherwise than before
   bool any_moved_ = false;
   std::vector<bool> undisturbed_;  ///< by transmitter: emits, untouched, same way as before
@@ -199,9 +202,15 @@ class ChangeRules {
 
 }  // namespace
 
-void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base,
-                  std::vector<ElementId>& disturbed, Faults& faults) {
-  ChangeRules(fabric, plan, settings, base, disturbed, faults).run();
+const DevicePlan& same_device(const NodePlan& before, std::size_t place, DeviceId id) {
+  const auto& devices = before.devices;
+  return place < devices.size() && devices[place].device == id ? devices[place]
+                                                               : *std::ranges::find(devices, id, &DevicePlan::device);
+}
+
+void check_change(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings, const Plan* base,
+                  bool moving_ports, std::vector<ElementId>& disturbed, Faults& faults) {
+  ChangeRules(fabric, plan, scope, settings, base, disturbed, faults).run(moving_ports);
 }
 
 }  // namespace loom::verifying

@@ -50,7 +50,7 @@ class Numbers {
 
   void see(const Plan& plan) {
     verifying::Faults faults;
-    if (!verifying::check_structure(fabric_, plan, faults)) {
+    if (!verifying::check_structure(fabric_, plan, verifying::whole_of(plan), faults)) {
       refuse(format_text("revision {}: {}", plan.revision.value, faults.take().front().evidence));
     }
     see_nodes(plan.changed, format_text("revision {}", plan.revision.value));

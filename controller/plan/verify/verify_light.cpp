@@ -31,6 +31,7 @@ class LightRules {
  public:
   LightRules(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings, Faults& faults)
       : fabric_(fabric),
+        order_(order),
         plan_(plan),
         settings_(settings),
         faults_(faults),
@@ -45,10 +46,10 @@ class LightRules {
         fibre_shared_(fabric.fibres.size()),
         alone_(fabric.fibres.size(), 0.0) {}
 
-  std::vector<Reception> run() {
+  LightFound run() {
     index_circuits();
     group_sources();
-    const Field still = tracer_.trace(still_);
+    Field still = tracer_.trace(still_);
     const Tally still_tally = tally(still);
     std::vector<Tally> worst(moving_.size(), darkness());
     for (std::size_t job = 0; moving_.size() > 1 && job < moving_.size(); ++job) {
@@ -74,7 +75,11 @@ class LightRules {
     judge_powers(sum_except(worst, worst.size(), still_tally));
     check_all_lit();
     check_certificate();
-    return std::move(receptions_);
+    LightFound found{std::move(receptions_), std::nullopt};
+    if (moving_.empty() && granted_.empty()) {
+      found.standing = std::move(still);
+    }
+    return found;
   }
 
  private:
@@ -202,7 +207,7 @@ class LightRules {
     for (const Fibre& fibre : fabric_.fibres) {
       const double power = field.power_on(fibre.id);
       result[place_of(fibre.id)] = power;
-      if (is_measured(fabric_.element(fibre.to.element))) {
+      if (order_.is_measured[fibre.id.value]) {
         result[fibre.to.element.value] += power;
       }
     }
@@ -222,10 +227,6 @@ class LightRules {
     std::vector<double> powers(sum.begin() + static_cast<std::ptrdiff_t>(fabric_.elements.size()), sum.end());
     std::transform(powers.begin(), powers.end(), alone_.begin(), powers.begin(), std::plus<>());
     check_powers(fabric_, plan_, settings_, tracer_, powers, faults_);
-  }
-
-  static bool is_measured(const Element& element) {
-    return std::holds_alternative<Amplifier>(element.kind) || std::holds_alternative<Receiver>(element.kind);
   }
 
   static void raise(Tally& worst, const Tally& now) {
@@ -249,6 +250,9 @@ class LightRules {
         continue;
       }
       occupy(fibre, field);
+      if (!order_.is_measured[fibre.id.value]) {
+        continue;
+      }
       const Element& to = fabric_.element(fibre.to.element);
       if (const auto* amplifier = std::get_if<Amplifier>(&to.kind)) {
         check_amplifier(to, *amplifier, field.power_on(fibre.id), beside[to.id.value]);
@@ -334,7 +338,7 @@ class LightRules {
   /// Of an amplifier that carries a signal.
   void check_amplifier(const Element& element, const Amplifier& amplifier, double power, double beside) {
     const Dbm input = to_dbm(Milliwatt{power + beside});
-    if (input < amplifier.input_min || input > amplifier.input_max) {
+    if (!is_in_range(amplifier, power + beside)) {
       faults_.add(rules::kAmplifierInput, [&] {
         return format_text("{}: {} at its input, allowed {} to {}", element.name, to_string(input),
                            to_string(amplifier.input_min), to_string(amplifier.input_max));
@@ -375,11 +379,10 @@ class LightRules {
     reception.signal_mw = reception.signal_mw > 0 ? std::min(reception.signal_mw, signal) : signal;
     reception.crosstalk = std::max(reception.crosstalk, other / signal);
     expected = std::nullopt;
-    const Dbm power = to_dbm(Milliwatt{signal});
-    if (power < receiver.sensitivity || power > receiver.overload) {
+    if (!is_in_range(receiver, signal)) {
       faults_.add(rules::kLinkBudget, [&] {
-        return format_text("{} receives {}, allowed {} to {}", element.name, to_string(power), to_string(receiver.sensitivity),
-                           to_string(receiver.overload));
+        return format_text("{} receives {}, allowed {} to {}", element.name, to_string(to_dbm(Milliwatt{signal})),
+                           to_string(receiver.sensitivity), to_string(receiver.overload));
       });
     }
     if (other > signal * kCrosstalkLimit) {
@@ -404,10 +407,9 @@ class LightRules {
 
   void check_certificate() {
     IsolationCertificate certificate;
-    for (const Element& element : fabric_.elements) {
-      const bool amplifier = std::holds_alternative<Amplifier>(element.kind);
-      if (amplifier && fabric_.fibre_in[element.id.value][0] && fibre_shared_[fabric_.fibre_in[element.id.value][0]->value]) {
-        certificate.shared_amplifiers.push_back(element.id);
+    for (const ElementId amplifier : order_.amplifiers) {
+      if (const auto& fibre = fabric_.fibre_in[amplifier.value][0]; fibre && fibre_shared_[fibre->value]) {
+        certificate.shared_amplifiers.push_back(amplifier);
       }
     }
     const bool fibre_shared = std::find(fibre_shared_.begin(), fibre_shared_.end(), true) != fibre_shared_.end();
@@ -427,6 +429,7 @@ class LightRules {
   }
 
   const Fabric& fabric_;
+  const LightOrder& order_;
   const Plan& plan_;
   const Settings& settings_;
   Faults& faults_;
@@ -450,8 +453,18 @@ class LightRules {
 
 }  // namespace
 
-std::vector<Reception> check_light(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings,
-                                   Faults& faults) {
+bool is_in_range(const Amplifier& amplifier, double power) {
+  const Dbm input = to_dbm(Milliwatt{power});
+  return input >= amplifier.input_min && input <= amplifier.input_max;
+}
+
+bool is_in_range(const Receiver& receiver, double signal) {
+  const Dbm power = to_dbm(Milliwatt{signal});
+  return power >= receiver.sensitivity && power <= receiver.overload;
+}
+
+LightFound check_light(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings,
+                       Faults& faults) {
   return LightRules(fabric, order, plan, settings, faults).run();
 }
 

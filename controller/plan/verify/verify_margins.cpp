@@ -25,7 +25,8 @@ struct Dip {
 
 class Margins {
  public:
-  Margins(const Fabric& fabric, const Plan& plan, const Settings& settings, Verdict& verdict, Faults& faults)
+  Margins(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings, Verdict& verdict,
+          Faults& faults)
       : fabric_(fabric),
         plan_(plan),
         walk_(fabric, settings),
@@ -34,8 +35,8 @@ class Margins {
         reloads_(fabric.elements.size()),
         redefines_(fabric.elements.size()) {
     const std::vector<FrequencySlot> comb = comb_of(fabric);
-    for (const NodePlan& node : plan.nodes) {
-      for (const DevicePlan& device : node.devices) {
+    for (const NodeId node : scope.nodes) {
+      for (const DevicePlan& device : plan.nodes[node.value].devices) {
         if (device.touched && fabric.device(device.device).role == DeviceRole::wavelength_switch) {
           const ElementId element = fabric.device(device.device).elements[0];
           reloads_[element.value] = true;
@@ -85,14 +86,18 @@ class Margins {
     LightMargins& light = verdict_.light;
     ++light.circuits;
     const auto& receiver = std::get<Receiver>(fabric_.element(circuit.receiver).kind);
-    const Dbm power = to_dbm(Milliwatt{reception.signal_mw});
+    if (reception.signal_mw != known_mw_) {  // many get the same
+      known_mw_ = reception.signal_mw;
+      known_ = to_dbm(Milliwatt{known_mw_});
+    }
+    const Dbm power = known_;
     const Db above = power - receiver.sensitivity;
     if (const Db margin = std::min(above, receiver.overload - power); margin < light.link_margin) {
       light.link_margin = margin;
       light.weakest = circuit.receiver;
     }
-    const Db crosstalk = to_db(reception.crosstalk);
-    const Db room = to_db(kCrosstalkLimit) - crosstalk;
+    const Db crosstalk = reception.crosstalk <= kNoCrosstalk ? none_ : to_db(reception.crosstalk);
+    const Db room = limit_ - crosstalk;
     if (room < light.crosstalk_margin) {
       light.crosstalk = crosstalk;
       light.crosstalk_margin = room;
@@ -153,13 +158,17 @@ class Margins {
   std::vector<bool> reloads_;    ///< by element: a WSS that moves for this revision
   std::vector<bool> redefines_;  ///< and that gets a new channel grid for it
   bool any_reloads_ = false;
+  double known_mw_ = 0;
+  Dbm known_{};  ///< the same
+  const Db none_ = to_db(kNoCrosstalk);
+  const Db limit_ = to_db(kCrosstalkLimit);
 };
 
 }  // namespace
 
-void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
-                   Verdict& verdict, Faults& faults) {
-  Margins(fabric, plan, settings, verdict, faults).run(receptions);
+void check_margins(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings,
+                   const std::vector<Reception>& receptions, Verdict& verdict, Faults& faults) {
+  Margins(fabric, plan, scope, settings, verdict, faults).run(receptions);
 }
 
 }  // namespace loom::verifying

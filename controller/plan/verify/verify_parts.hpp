@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/plan/per_element.hpp"
 #include "controller/plan/verify/light_field.hpp"
 #include "controller/plan/verify/light_order.hpp"
 #include "controller/plan/verify/passages.hpp"
@@ -72,21 +73,35 @@ struct Source {
   bool is_static() const { return emissions.size() == 1 && emissions[0].end == kForever; }
 };
 
+/// What of a plan is judged.
+struct Scope {
+  std::vector<NodeId> nodes;            ///< ascending: whose slices
+  std::vector<std::uint32_t> circuits;  ///< ascending: indices into the plan's
+};
+Scope whole_of(const Plan& plan);
+
 /// What a plan's setpoints say, by element. Precondition: check_structure() found nothing.
 struct Settings {
   Settings(const Fabric& fabric, const Plan& plan);
+  /// Another slice instead of the node's. The plans that both are of must live as long.
+  void replace(const Fabric& fabric, const NodePlan& slice);
   /// Light that was measured is judged by what was measured.
   void measure(const Fabric& fabric, const Intent& intent);
   /// Of this light beside its launch power; 0: nobody measured it.
   Db offset(ElementId transmitter, FrequencySlot slot) const;
   std::vector<const DevicePlan*> devices;                     ///< by device
   std::vector<Source> sources;                                ///< every transmitter with a device, ascending element
+  std::vector<std::uint32_t> source_of;                       ///< by element: index into sources, or kNoSource
   std::vector<const WavelengthSwitchSetpoint*> wss;           ///< by element
-  std::vector<std::vector<std::int32_t>> ocs;                 ///< by element: [input] the output, or -1; empty: no device
+  PerElement<std::vector<std::int32_t>> ocs;                  ///< by element: [input] the output, or -1; empty: no device
   std::vector<std::optional<Frequency>> resonances;           ///< by element; nothing = parked
   std::vector<Db> gains;                                      ///< by element: what it amplifies, below 0 what it attenuates
   std::map<std::pair<ElementId, FrequencySlot>, Db> offsets;  ///< of light that was measured, beside its launch power
   std::vector<bool> by_hand;  ///< by element: a transmitter that an operator set, may serve no circuit
+  static constexpr std::uint32_t kNoSource = ~std::uint32_t{0};
+
+ private:
+  void read(const Fabric& fabric, const DevicePlan& device);
 };
 
 /// Sends light forward through the fabric, powers in mW. Each transmitter's signal is followed by its own way, so fibre may run
@@ -108,7 +123,7 @@ class LightTracer {
   void follow(const Lit& light);
   Layer gather();
   void check_coupler(const Element& element, const Layer& signals);
-  void check_ring(const Element& element, const RingFilter& ring, const Layer& signals);
+  void check_ring(std::size_t place, const Layer& signals);
   void check_fibre(const Fibre& fibre, std::span<const Cell> signals);
 
   const Fabric& fabric_;
@@ -116,10 +131,8 @@ class LightTracer {
   Faults& faults_;
   Passages passages_;
   StrayLight strays_;
-  std::vector<Arrival> arrivals_;    ///< scratch
-  std::vector<Arrival> open_;        ///< scratch
-  std::vector<std::uint32_t> seen_;  ///< by fibre: number of the signal that came last
-  std::uint32_t signal_number_ = 0;
+  SignalFollower follower_;
+  std::vector<Arrival> arrivals_;  ///< scratch
 };
 
 /// The ways of signals through what is set, one after the other. What a way returns lasts until the next.
@@ -172,21 +185,57 @@ void each_overlapping(const std::vector<WssRoute>& routes, PortNumber input, Fre
 /// Does a ring (nothing: parked) act on light of this frequency?
 bool resonates(const RingFilter& ring, std::optional<Frequency> resonance, Frequency light);
 
-bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults);
-void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults);
+bool check_structure(const Fabric& fabric, const Plan& plan, const Scope& scope, Faults& faults);
+void check_setpoints(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings, const Intent& intent,
+                     Faults& faults);
 void check_grants(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
 void check_iterations(const Fabric& fabric, const Plan& plan, const Settings& settings, Faults& faults);
-/// The receptions are by circuit of the plan.
-std::vector<Reception> check_light(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings,
-                                   Faults& faults);
+/// What was found of a plan's light.
+struct LightFound {
+  std::vector<Reception> receptions;  ///< by circuit of the plan
+  std::optional<Field> standing;      ///< all light, if all of it stands
+};
+LightFound check_light(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Settings& settings,
+                       Faults& faults);
+/// Powers in mW.
+bool is_in_range(const Amplifier& amplifier, double power);
+bool is_in_range(const Receiver& receiver, double signal);
+/// Tells of one fibre after the other whether it carries no more than it may.
+class SafePower {
+ public:
+  explicit SafePower(const Fabric& fabric) : fabric_(fabric) {}
+  /// `power`: at the fibre's end; most of it is at its beginning.
+  bool holds(const Fibre& fibre, double power);
+
+ private:
+  const Fabric& fabric_;
+  Db loss_{};          ///< of the last fibre: many are alike
+  double factor_ = 1;  ///< the same
+  std::optional<Dbm> limit_;
+  double limit_mw_ = 0;
+};
 /// `powers`: all light that may be in each fibre together, mW at its end, by fibre. The tracer names whose it is.
 void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settings, LightTracer& tracer,
                   std::span<const double> powers, Faults& faults);
 /// Fills the verdict's light, and names whom a dip would blind.
-void check_margins(const Fabric& fabric, const Plan& plan, const Settings& settings, const std::vector<Reception>& receptions,
-                   Verdict& verdict, Faults& faults);
-/// `disturbed`: gets the transmitters whose light would stay on while something on its way moves.
-void check_change(const Fabric& fabric, const Plan& plan, const Settings& settings, const Plan* base,
-                  std::vector<ElementId>& disturbed, Faults& faults);
+void check_margins(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings,
+                   const std::vector<Reception>& receptions, Verdict& verdict, Faults& faults);
+/// `disturbed`: gets the transmitters whose light would stay on while something on its way moves. `moving_ports`: that is
+/// looked for; else whoever asks knows that there are none.
+void check_change(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings, const Plan* base,
+                  bool moving_ports, std::vector<ElementId>& disturbed, Faults& faults);
+
+/// The verdict, and what it rests on.
+struct Judged {
+  Verdict verdict;
+  std::optional<Settings> settings;  ///< none: the plan's slices do not even fit the fabric
+  LightFound light;
+};
+/// As loom::examine().
+Judged judge(const Fabric& fabric, const LightOrder& order, const Plan& plan, const Plan* base, const Intent& intent,
+             const std::vector<ObservedLight>& occupied);
+
+/// What the base's slice says of the device at this place in the plan's slice, or of wherever it is.
+const DevicePlan& same_device(const NodePlan& before, std::size_t place, DeviceId id);
 
 }  // namespace loom::verifying

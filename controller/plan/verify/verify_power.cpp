@@ -74,16 +74,29 @@ std::string contributors(const Fabric& fabric, const Plan& plan, const Settings&
 
 }  // namespace
 
+bool SafePower::holds(const Fibre& fibre, double power) {
+  if (fibre.loss != loss_) {
+    loss_ = fibre.loss;
+    factor_ = linear(loss_);
+  }
+  if (const Dbm limit = power_limit_of(fabric_, fibre.id); limit != limit_) {
+    limit_ = limit;
+    limit_mw_ = to_milliwatt(limit).value;
+  }
+  return power * factor_ <= limit_mw_ * (1 + kRounding);
+}
+
 void check_powers(const Fabric& fabric, const Plan& plan, const Settings& settings, LightTracer& tracer,
                   std::span<const double> powers, Faults& faults) {
+  SafePower safe(fabric);
   for (const Fibre& fibre : fabric.fibres) {
     if (powers[fibre.id.value] <= 0) {
       continue;
     }
-    const double at_beginning = linear(fibre.loss);  // most of it is there
-    const double power = powers[fibre.id.value] * at_beginning;
-    const Dbm limit = power_limit_of(fabric, fibre.id);
-    if (power > to_milliwatt(limit).value * (1 + kRounding)) {
+    if (!safe.holds(fibre, powers[fibre.id.value])) {
+      const double at_beginning = linear(fibre.loss);
+      const double power = powers[fibre.id.value] * at_beginning;
+      const Dbm limit = power_limit_of(fabric, fibre.id);
       faults.add(rules::kFibrePower, [&] {
         return format_text("fibre {} from {} to {} may carry {}, limit {}: {}", fibre.id.value,
                            fabric.element(fibre.from.element).name, fabric.element(fibre.to.element).name, text_of(power),

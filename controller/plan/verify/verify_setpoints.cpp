@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "controller/plan/verify/verify_parts.hpp"
@@ -21,15 +22,16 @@ constexpr FrequencyOffset kRingTuning{5'000};
 
 class Structure {
  public:
-  Structure(const Fabric& fabric, const Plan& plan, Faults& faults) : fabric_(fabric), plan_(plan), faults_(faults) {}
+  Structure(const Fabric& fabric, const Plan& plan, const Scope& scope, Faults& faults)
+      : fabric_(fabric), plan_(plan), scope_(scope), faults_(faults) {}
 
   bool check() {
     if (plan_.nodes.size() != fabric_.nodes.size()) {
       refuse(format_text("the plan has {} node plans, the fabric {} nodes", plan_.nodes.size(), fabric_.nodes.size()));
       return false;
     }
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      check_node(plan_.nodes[i], fabric_.nodes[i]);
+    for (const NodeId node : scope_.nodes) {
+      check_node(plan_.nodes[node.value], fabric_.nodes[node.value]);
     }
     check_circuits();
     check_ends();
@@ -43,7 +45,9 @@ class Structure {
   }
 
   void check_node(const NodePlan& slice, const Node& node) {
-    if (slice.node != node.id || slice.revision != plan_.revision || slice.base != plan_.base) {
+    const bool is_of_plan = slice.revision == plan_.revision && slice.base == plan_.base;
+    const bool may_be_older = slice.revision < plan_.revision && !std::ranges::binary_search(plan_.changed, slice.node);
+    if (slice.node != node.id || !(is_of_plan || may_be_older)) {
       refuse(format_text("{}: its slice is of node {}, revision {} on base {}; the plan is revision {} on base {}", node.name,
                          slice.node.value, slice.revision.value, slice.base.value, plan_.revision.value, plan_.base.value));
     }
@@ -136,7 +140,7 @@ class Structure {
   }
 
   void check_circuits() {
-    for (std::size_t i = 0; i < plan_.circuits.size(); ++i) {
+    for (const std::uint32_t i : scope_.circuits) {
       const Circuit& circuit = plan_.circuits[i];
       const bool ascending = i == 0 || plan_.circuits[i - 1].id < circuit.id;
       if (!ascending || !owns(circuit.source, circuit.transmitter, true) ||
@@ -161,11 +165,20 @@ class Structure {
       return;
     }
     std::vector<std::vector<CircuitEnd>> expected(plan_.nodes.size());
-    for (const Circuit& circuit : plan_.circuits) {
-      expected[circuit.source.value].push_back({circuit.id, circuit.job, true});
-      expected[circuit.destination.value].push_back({circuit.id, circuit.job, false});
+    std::vector<bool> is_judged(plan_.nodes.size());
+    for (const NodeId node : scope_.nodes) {
+      is_judged[node.value] = true;
     }
-    for (const NodePlan& slice : plan_.nodes) {
+    for (const Circuit& circuit : plan_.circuits) {
+      for (const bool transmits : {true, false}) {
+        const NodeId node = transmits ? circuit.source : circuit.destination;
+        if (is_judged[node.value]) {
+          expected[node.value].push_back({circuit.id, circuit.job, transmits});
+        }
+      }
+    }
+    for (const NodeId node : scope_.nodes) {
+      const NodePlan& slice = plan_.nodes[node.value];
       if (slice.ends != expected[slice.node.value]) {
         refuse(format_text("{}: its slice names {} circuit ends, which are not those of the plan's circuits",
                            fabric_.nodes[slice.node.value].name, slice.ends.size()));
@@ -175,6 +188,7 @@ class Structure {
 
   const Fabric& fabric_;
   const Plan& plan_;
+  const Scope& scope_;
   Faults& faults_;
   bool sound_ = true;
 };
@@ -332,28 +346,51 @@ void check_timeline(const Device& device, const DevicePlan& plan, Duration need,
 
 }  // namespace
 
-bool check_structure(const Fabric& fabric, const Plan& plan, Faults& faults) { return Structure(fabric, plan, faults).check(); }
+Scope whole_of(const Plan& plan) {
+  Scope scope;
+  for (std::uint32_t i = 0; i < plan.nodes.size(); ++i) {
+    scope.nodes.push_back({i});
+  }
+  scope.circuits.resize(plan.circuits.size());
+  std::iota(scope.circuits.begin(), scope.circuits.end(), 0U);
+  return scope;
+}
 
-void check_setpoints(const Fabric& fabric, const Plan& plan, const Settings& settings, const Intent& intent, Faults& faults) {
+bool check_structure(const Fabric& fabric, const Plan& plan, const Scope& scope, Faults& faults) {
+  return Structure(fabric, plan, scope, faults).check();
+}
+
+namespace {
+
+void check_device(const Fabric& fabric, const DevicePlan& plan, Duration acquisition, const Intent& intent, Faults& faults) {
+  const Device& device = fabric.device(plan.device);
+  const ElementId first = device.elements[0];
+  Duration need{};
+  if (device.role == DeviceRole::transmitter) {
+    const auto& transmitter = std::get<Transmitter>(fabric.element(first).kind);
+    need = need_of(transmitter, acquisition);
+    check_laser(device, transmitter, plan, intent, faults);
+  } else if (const auto* heater = std::get_if<FilterSetpoint>(&plan.timeline.front().setpoint)) {
+    check_bank(fabric, device, *heater, faults);
+  } else if (const auto* stage = std::get_if<GainSetpoint>(&plan.timeline.front().setpoint)) {
+    check_gain(fabric, device, *stage, faults);
+  }
+  check_timeline(device, plan, need, faults);
+}
+
+}  // namespace
+
+void check_setpoints(const Fabric& fabric, const Plan& plan, const Scope& scope, const Settings& settings, const Intent& intent,
+                     Faults& faults) {
   std::vector<Duration> acquisition(fabric.elements.size());
   for (const Circuit& circuit : plan.circuits) {
     const auto& receiver = std::get<Receiver>(fabric.element(circuit.receiver).kind);
     acquisition[circuit.transmitter.value] = std::max(acquisition[circuit.transmitter.value], receiver.acquisition_max);
   }
-  for (const DevicePlan* plan_of_device : settings.devices) {
-    const Device& device = fabric.device(plan_of_device->device);
-    const ElementId first = device.elements[0];
-    Duration need{};
-    if (device.role == DeviceRole::transmitter) {
-      const auto& transmitter = std::get<Transmitter>(fabric.element(first).kind);
-      need = need_of(transmitter, acquisition[first.value]);
-      check_laser(device, transmitter, *plan_of_device, intent, faults);
-    } else if (const auto* heater = std::get_if<FilterSetpoint>(&plan_of_device->timeline.front().setpoint)) {
-      check_bank(fabric, device, *heater, faults);
-    } else if (const auto* stage = std::get_if<GainSetpoint>(&plan_of_device->timeline.front().setpoint)) {
-      check_gain(fabric, device, *stage, faults);
+  for (const NodeId node : scope.nodes) {
+    for (const DevicePlan& device : plan.nodes[node.value].devices) {
+      check_device(fabric, device, acquisition[fabric.device(device.device).elements[0].value], intent, faults);
     }
-    check_timeline(device, *plan_of_device, need, faults);
   }
   check_rings(fabric, plan, settings, faults);
   check_return_path(fabric, plan, settings, faults);

@@ -10,6 +10,7 @@ namespace loom::verifying {
 
 Settings::Settings(const Fabric& fabric, const Plan& plan)
     : devices(fabric.devices.size(), nullptr),
+      source_of(fabric.elements.size(), kNoSource),
       wss(fabric.elements.size(), nullptr),
       ocs(fabric.elements.size()),
       resonances(fabric.elements.size()) {
@@ -18,35 +19,53 @@ Settings::Settings(const Fabric& fabric, const Plan& plan)
   }
   for (const NodePlan& node : plan.nodes) {
     for (const DevicePlan& device : node.devices) {
-      devices[device.device.value] = &device;
-      const auto& elements = fabric.device(device.device).elements;
-      const Setpoint& first = device.timeline.front().setpoint;
-      if (const auto* route = std::get_if<WavelengthSwitchSetpoint>(&first)) {
-        wss[elements[0].value] = route;
-      } else if (const auto* connect = std::get_if<CircuitSwitchSetpoint>(&first)) {
-        auto& output_of = ocs[elements[0].value];
-        output_of.assign(fabric.element(elements[0]).inputs, -1);
-        for (const CrossConnect& each : connect->connects) {
-          if (each.input < output_of.size() && each.output < fabric.element(elements[0]).outputs) {
-            output_of[each.input] = each.output;  // others are refused (check_setpoints)
-          }
-        }
-      } else if (const auto* heater = std::get_if<FilterSetpoint>(&first)) {
-        for (const RingResonance& ring : heater->rings) {
-          resonances[elements[ring.channel].value] = ring.resonance;
-        }
-      } else if (const auto* stage = std::get_if<GainSetpoint>(&first)) {
-        gains[elements[0].value] = stage->gain;
-      } else if (std::holds_alternative<TransmitterSetpoint>(first)) {
-        Source source{elements[0], &device, {}};
-        for (const TimedSetpoint& entry : device.timeline) {
-          const auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);
-          if (laser.emit) {
-            const Duration begin = entry.offset + entry.guard;
-            source.emissions.push_back({laser, begin, entry.hold == kForever ? kForever : begin + entry.hold});
-          }
-        }
-        sources.push_back(std::move(source));
+      read(fabric, device);
+    }
+  }
+}
+
+void Settings::replace(const Fabric& fabric, const NodePlan& slice) {
+  for (const DevicePlan& device : slice.devices) {
+    for (const ElementId element : fabric.device(device.device).elements) {
+      resonances[element.value].reset();
+    }
+    read(fabric, device);
+  }
+}
+
+void Settings::read(const Fabric& fabric, const DevicePlan& device) {
+  devices[device.device.value] = &device;
+  const auto& elements = fabric.device(device.device).elements;
+  const Setpoint& first = device.timeline.front().setpoint;
+  if (const auto* route = std::get_if<WavelengthSwitchSetpoint>(&first)) {
+    wss[elements[0].value] = route;
+  } else if (const auto* connect = std::get_if<CircuitSwitchSetpoint>(&first)) {
+    auto& output_of = ocs[elements[0].value];
+    output_of.assign(fabric.element(elements[0]).inputs, -1);
+    for (const CrossConnect& each : connect->connects) {
+      if (each.input < output_of.size() && each.output < fabric.element(elements[0]).outputs) {
+        output_of[each.input] = each.output;  // others are refused (check_setpoints)
+      }
+    }
+  } else if (const auto* heater = std::get_if<FilterSetpoint>(&first)) {
+    for (const RingResonance& ring : heater->rings) {
+      resonances[elements[ring.channel].value] = ring.resonance;
+    }
+  } else if (const auto* stage = std::get_if<GainSetpoint>(&first)) {
+    gains[elements[0].value] = stage->gain;
+  } else if (std::holds_alternative<TransmitterSetpoint>(first)) {
+    if (source_of[elements[0].value] == kNoSource) {
+      source_of[elements[0].value] = static_cast<std::uint32_t>(sources.size());
+      sources.push_back({elements[0], nullptr, {}});
+    }
+    Source& source = sources[source_of[elements[0].value]];
+    source.device = &device;
+    source.emissions.clear();
+    for (const TimedSetpoint& entry : device.timeline) {
+      const auto& laser = std::get<TransmitterSetpoint>(entry.setpoint);
+      if (laser.emit) {
+        const Duration begin = entry.offset + entry.guard;
+        source.emissions.push_back({laser, begin, entry.hold == kForever ? kForever : begin + entry.hold});
       }
     }
   }
@@ -76,7 +95,7 @@ LightTracer::LightTracer(const Fabric& fabric, const LightOrder& order, const Se
       faults_(faults),
       passages_(fabric, order, settings, faults),
       strays_(fabric, order, passages_),
-      seen_(fabric.fibres.size(), 0) {}
+      follower_(fabric, order, passages_) {}
 
 Field LightTracer::trace(const std::vector<Lit>& lights) {
   arrivals_.clear();
@@ -89,11 +108,12 @@ Field LightTracer::trace(const std::vector<Lit>& lights) {
   for (const Fibre& fibre : fabric_.fibres) {
     check_fibre(fibre, field.signals.on(fibre.id));
   }
-  for (const Element& element : fabric_.elements) {
-    if (std::holds_alternative<Coupler>(element.kind)) {
-      check_coupler(element, field.signals);
-    } else if (const auto* ring = std::get_if<RingFilter>(&element.kind)) {
-      check_ring(element, *ring, field.signals);
+  for (const ElementId coupler : order_.couplers) {
+    check_coupler(fabric_.element(coupler), field.signals);
+  }
+  for (std::size_t place = 0; place < order_.rings.size(); ++place) {
+    if (order_.rings[place].is_ring) {
+      check_ring(place, field.signals);
     }
   }
   if (!strays_.sum(field.leaks)) {
@@ -105,50 +125,23 @@ Field LightTracer::trace(const std::vector<Lit>& lights) {
   return field;
 }
 
-/// One transmitter's signal, fibre by fibre. It may come to each fibre once: light that meets itself has run in a circle (and
-/// would for ever, growing if the circle gains), or has come by two ways.
+/// One transmitter's signal, fibre by fibre.
 void LightTracer::follow(const Lit& light) {
-  const auto& out = fabric_.fibre_out[light.transmitter.value];
-  if (!out[0]) {
-    return;
-  }
-  ++signal_number_;
-  const double power = to_milliwatt(light.power).value * order_.fibre_factor[out[0]->value];
-  open_.assign(1, {*out[0], {power, light.transmitter.value, passages_.colour_of(light.slot), 1}});
-  while (!open_.empty()) {
-    const Arrival at = open_.back();
-    open_.pop_back();
-    const Fibre& fibre = fabric_.fibres[at.fibre.value];
-    if (seen_[at.fibre.value] == signal_number_) {
-      faults_.add(rules::kOpticalLoop, [&] {
-        return format_text(
-            "light of {} at {} meets itself on fibre {} after {}: nothing takes it out of its circle, or it came by two ways",
-            fabric_.element(light.transmitter).name, to_string(centre_of(light.slot)), fibre.id.value,
-            fabric_.element(fibre.from.element).name);
-      });
-      continue;
-    }
-    seen_[at.fibre.value] = signal_number_;
-    arrivals_.push_back(at);
-    const Element& element = fabric_.element(fibre.to.element);
-    const Passage way = passages_.at(element, fibre.to.port, at.cell);
+  const auto arrive = [&](FibreId fibre, const Cell& cell, const Element& element, const Passage& way) {
+    arrivals_.push_back({fibre, cell});
     if (way.leak > 0) {
-      strays_.leak(element.id, at.cell, way);
+      strays_.leak(element.id, cell, way);
     }
-    const auto outputs = fabric_.fibre_out[element.id.value];
-    const auto leave = [&](const std::optional<FibreId>& next) {
-      if (next) {
-        Cell cell = at.cell;
-        cell.mw *= way.factor * order_.fibre_factor[next->value];
-        open_.push_back({*next, cell});
-      }
-    };
-    if (way.output == kEveryOutput) {
-      std::ranges::for_each(outputs, leave);
-    } else if (way.output >= 0 && static_cast<std::size_t>(way.output) < outputs.size()) {
-      leave(outputs[static_cast<std::size_t>(way.output)]);
-    }
-  }
+  };
+  const auto meet = [&](FibreId fibre) {
+    faults_.add(rules::kOpticalLoop, [&] {
+      return format_text(
+          "light of {} at {} meets itself on fibre {} after {}: nothing takes it out of its circle, or it came by two ways",
+          fabric_.element(light.transmitter).name, to_string(centre_of(light.slot)), fibre.value,
+          fabric_.element(fabric_.fibres[fibre.value].from.element).name);
+    });
+  };
+  follower_.follow(light, arrive, meet);
 }
 
 /// The arrivals by fibre, ascending colour; signals of one colour on one fibre become one cell that says how many they are.
@@ -186,19 +179,20 @@ Layer LightTracer::gather() {
   return layer;
 }
 
-void LightTracer::check_ring(const Element& element, const RingFilter& ring, const Layer& signals) {
-  const auto& bus = fabric_.fibre_in[element.id.value][0];
+void LightTracer::check_ring(std::size_t place, const Layer& signals) {
+  const ElementId id = order_.elements[place];
+  const auto& bus = fabric_.fibre_in[id.value][0];
   if (!bus) {
     return;
   }
   const auto cells = signals.on(*bus);
-  const std::uint32_t place = order_.place[element.id.value];
   const auto dropped =
       std::count_if(cells.begin(), cells.end(), [&](const Cell& cell) { return passages_.acts(place, cell.colour); });
   if (dropped > 1) {
+    const Element& element = fabric_.element(id);
     faults_.add(rules::kAliasing, [&] {
       return format_text("{} drops {} wavelengths at once; its free spectral range is {} MHz", element.name, dropped,
-                         ring.free_spectral_range.mhz);
+                         std::get<RingFilter>(element.kind).free_spectral_range.mhz);
     });
   }
 }
@@ -226,9 +220,7 @@ void LightTracer::check_fibre(const Fibre& fibre, std::span<const Cell> signals)
   const Cell* previous = nullptr;
   for (const Cell& cell : signals) {
     const bool twice = cell.signals > 1;
-    const bool touching =
-        previous != nullptr && magnitude(centre_of(colours()[cell.colour]) - centre_of(colours()[previous->colour])).mhz <
-                                   (passages_.width_of_signal(cell).mhz + passages_.width_of_signal(*previous).mhz) / 2;
+    const bool touching = previous != nullptr && passages_.touch(cell, *previous);
     if (twice || touching) {
       faults_.add(rules::kOncePerSegment, [&] {
         return format_text("fibre {} after {}: {}{}", fibre.id.value, fabric_.element(fibre.from.element).name,

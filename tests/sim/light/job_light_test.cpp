@@ -96,8 +96,8 @@ class History {
       plan.circuits.push_back({CircuitId{i + 1}, kJob, NodeId{source}, NodeId{destination},
                                fabric->nodes[source].transmitters.front(), fabric->nodes[destination].receivers.front(),
                                test::slot_of_channel(1), gigabits(100)});
-      plan.nodes[source].devices.push_back(laser(source, i, of));
-      plan.nodes[source].cycle = of.slot * static_cast<std::int64_t>(of.nodes.size());
+      plan.nodes.edit(source).devices.push_back(laser(source, i, of));
+      plan.nodes.edit(source).cycle = of.slot * static_cast<std::int64_t>(of.nodes.size());
     }
     return plan;
   }

@@ -186,10 +186,11 @@ TEST_CASE("light_that_a_plan_leaves_alone_is_no_stray_where_an_earlier_plan_had_
   const bool is_left_alone = is_flagged && court.is_out_of_reach;
   auto plan = std::make_shared<Plan>();
   plan->revision = Revision{2};
-  NodePlan& node = plan->nodes.emplace_back();
+  NodePlan node;
   const DeviceId laser = *court.fabric->device_of_element[court.fabric->nodes[0].transmitters.front().value];
   DevicePlan& device = node.devices.emplace_back(DevicePlan{laser, false, {{{}, {}, kForever, TransmitterSetpoint{}}}});
   device.left_alone = is_flagged;
+  plan->nodes.push_back(std::move(node));
   for (const CommitDecision decision : {CommitDecision::going, CommitDecision::confirmed}) {
     court.checker.learn(instant_from_ns(court.clock), CommitRecord{decision, Revision{2}, CircuitId{}, plan});
   }
@@ -204,7 +205,9 @@ TEST_CASE("light_that_was_left_alone_and_went_dark_does_not_come_back") {
   plan->revision = Revision{2};
   const DeviceId laser = *court.fabric->device_of_element[court.fabric->nodes[0].transmitters.front().value];
   DevicePlan left_alone{laser, false, {{{}, {}, kForever, TransmitterSetpoint{}}}, true};
-  plan->nodes.emplace_back().devices.push_back(left_alone);
+  NodePlan node;
+  node.devices.push_back(left_alone);
+  plan->nodes.push_back(std::move(node));
   const bool was_dark = GENERATE(true, false);
   if (was_dark) {
     court.darken(0);

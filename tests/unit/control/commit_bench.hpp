@@ -68,12 +68,12 @@ struct CommitBench {
     DevicePlan stays = moved;
     stays.device = DeviceId{6};
     stays.touched = false;
-    result->plan.nodes[nodes.front()].devices = {moved, stays};
+    result->plan.nodes.edit(nodes.front()).devices = {moved, stays};
     for (const Duration guard : guards) {
       DevicePlan laser;
       laser.device = DeviceId{static_cast<std::uint32_t>(7 + result->plan.nodes[nodes.front()].devices.size())};
       laser.timeline = {{Duration{}, guard, milliseconds{1}, TransmitterSetpoint{}}};
-      result->plan.nodes[nodes.front()].devices.push_back(laser);
+      result->plan.nodes.edit(nodes.front()).devices.push_back(laser);
     }
     result->plan.moved_steering = {DeviceId{5}};
     return result;

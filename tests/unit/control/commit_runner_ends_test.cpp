@@ -28,7 +28,7 @@ TEST_CASE("a commit has twice what the slowest switch or laser that it moves pro
     allowed += milliseconds{60};
   } else {
     allowed += milliseconds{20};
-    for (NodePlan& node : plan->plan.nodes) {
+    for (NodePlan& node : plan->plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         device.touched = device.touched && bench.facts.fabric->device(device.device).role == DeviceRole::transmitter;
       }

@@ -15,7 +15,7 @@ struct Bench : RunnerBench {
     plan->plan.changed.clear();
     plan->plan.touched.clear();
     plan->plan.moved_steering.clear();
-    for (NodePlan& node : plan->plan.nodes) {
+    for (NodePlan& node : plan->plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         device.touched = false;
       }
@@ -23,13 +23,13 @@ struct Bench : RunnerBench {
     return plan;
   }
   DevicePlan& share(PlanResult& plan, DeviceId id) const {
-    for (DevicePlan& device : plan.plan.nodes[facts.fabric->device(id).agent.value].devices) {
+    for (DevicePlan& device : plan.plan.nodes.edit(facts.fabric->device(id).agent.value).devices) {
       if (device.device == id) {
         return device;
       }
     }
     FAIL("no such device");
-    return plan.plan.nodes[0].devices[0];
+    return plan.plan.nodes.edit(0).devices[0];
   }
   const Plan& under_way() const {
     REQUIRE(runner.under_way() != nullptr);

@@ -286,7 +286,7 @@ struct NothingNewBench : Bench {
     plan->plan.changed.clear();
     plan->plan.touched.clear();
     plan->plan.moved_steering.clear();
-    for (NodePlan& node : plan->plan.nodes) {
+    for (NodePlan& node : plan->plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         device.touched = false;
       }

@@ -303,13 +303,13 @@ TEST_CASE("a switch that moves as a commit ordered it is no news, one that moves
   CHECK(bench.report(circuit).light == LightState::dark);
   auto next = std::make_shared<PlanResult>(*bench.result);
   next->plan.changed = {agent};
-  for (DevicePlan& device : next->plan.nodes[agent.value].devices) {
+  for (DevicePlan& device : next->plan.nodes.edit(agent.value).devices) {
     device.touched = device.device != *wss;
   }
   bench.watch.follow(next);
   CHECK(bench.report(circuit).light == LightState::dark);
   auto moves = std::make_shared<PlanResult>(*next);
-  for (DevicePlan& device : moves->plan.nodes[agent.value].devices) {
+  for (DevicePlan& device : moves->plan.nodes.edit(agent.value).devices) {
     device.touched = device.device == *wss;
   }
   bench.watch.follow(moves);

@@ -20,7 +20,7 @@ struct Bench {
     const auto made = planning.attempt();
     REQUIRE(made);
     result = std::make_shared<PlanResult>(**made);
-    for (NodePlan& node : result->plan.nodes) {
+    for (NodePlan& node : result->plan.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         device.touched = false;
       }
@@ -44,13 +44,13 @@ struct Bench {
     return {};
   }
   DevicePlan& share(PlanResult& of, DeviceId id) const {
-    for (DevicePlan& device : of.plan.nodes[fabric->device(id).agent.value].devices) {
+    for (DevicePlan& device : of.plan.nodes.edit(fabric->device(id).agent.value).devices) {
       if (device.device == id) {
         return device;
       }
     }
     FAIL("no such device");
-    return of.plan.nodes[0].devices[0];
+    return of.plan.nodes.edit(0).devices[0];
   }
   bool is_touched(const PlanResult& of, DeviceId id) const { return share(const_cast<PlanResult&>(of), id).touched; }
   /// A switch, and the node that drives it.

@@ -88,13 +88,14 @@ struct Bench {
     auto result = std::make_shared<PlanResult>();
     result->plan.revision = Revision{7};
     for (const Node& node : facts.fabric->nodes) {
-      NodePlan& own = result->plan.nodes.emplace_back();
+      NodePlan own;
       own.revision = Revision{7};
       own.node = node.id;
+      result->plan.nodes.push_back(std::move(own));
     }
     for (const DevicePlan& each : shares) {
       const NodeId agent = facts.fabric->device(each.device).agent;
-      result->plan.nodes[agent.value].devices.push_back(each);
+      result->plan.nodes.edit(agent.value).devices.push_back(each);
       if (result->plan.changed.empty() || result->plan.changed.back() != agent) {
         result->plan.changed.push_back(agent);
       }

@@ -120,7 +120,7 @@ TEST_CASE("whatever of a journal names what the fabric does not have is said") {
     misfit = "7 node plans";
   }
   SECTION("the plan on its way") {
-    state.going = changed(state.going, [](Plan& plan) { plan.nodes.front().devices.pop_back(); });
+    state.going = changed(state.going, [](Plan& plan) { plan.nodes.edit(0).devices.pop_back(); });
     misfit = "devices, which are not its agent's";
   }
   SECTION("a plan of which nobody knows what became") {

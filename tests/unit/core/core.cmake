@@ -12,5 +12,6 @@ loom_test(core_test
     ${CMAKE_CURRENT_LIST_DIR}/fabric_identity_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/forwarding_table_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/host_port_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/node_plans_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/schedule_part_test.cpp
   LINKS loom_architectures loom_core nlohmann_json::nlohmann_json)

@@ -41,14 +41,14 @@ TEST_CASE("the_slowest_device_of_a_plan_is_one_that_it_touches_and_that_does_not
   const Setpoint routed = WavelengthSwitchSetpoint{{WssRoute{{0, 8}, 0, 0, Db{0}}}};
   Plan plan;
   plan.nodes.resize(1);
-  plan.nodes[0].devices = {{wss.id, true, {{{}, {}, kForever, routed}}}};
+  plan.nodes.edit(0).devices = {{wss.id, true, {{{}, {}, kForever, routed}}}};
   const auto holds = [](const Setpoint& held) { return [&held](DeviceId) { return &held; }; };
   const auto slowest = slowest_of(fabric, plan, holds(blocked));
   REQUIRE(slowest);
   CHECK(slowest->device == wss.id);
   CHECK(slowest->time == settle);
   CHECK_FALSE(slowest_of(fabric, plan, holds(routed)));
-  plan.nodes[0].devices[0].touched = false;
+  plan.nodes.edit(0).devices[0].touched = false;
   CHECK_FALSE(slowest_of(fabric, plan, holds(blocked)));
 }
 

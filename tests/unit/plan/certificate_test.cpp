@@ -123,7 +123,7 @@ TEST_CASE("a_new_channel_grid_blocks_every_circuit_of_its_switch_and_none_may_st
   Plan second = lab.submit(ring_job(2, 2));
   REQUIRE(examine(*lab.request.fabric, second, &first, lab.request.intent).violations.empty());
   std::uint32_t moved = 0;
-  for (NodePlan& node : second.nodes) {
+  for (NodePlan& node : second.nodes.edit_all()) {
     for (DevicePlan& device : node.devices) {
       auto* held = device.may_hold.empty() ? nullptr : std::get_if<WavelengthSwitchSetpoint>(&device.may_hold.front());
       if (held != nullptr && moved++ == 0) {  // it may hold a narrow channel, which no grid of the comb has

@@ -316,7 +316,7 @@ TEST_CASE("a receiver that measures its light has the last word") {
 TEST_CASE("a circuit that the plan does not carry is dark") {
   Bench bench(0);
   auto plan = std::make_shared<Plan>(bench.result->plan);
-  for (NodePlan& node : plan->nodes) {
+  for (NodePlan& node : plan->nodes.edit_all()) {
     for (DevicePlan& device : node.devices) {
       if (auto* wss = std::get_if<WavelengthSwitchSetpoint>(&device.timeline.front().setpoint)) {
         wss->routes.clear();

@@ -163,7 +163,7 @@ TEST_CASE("verify_refuses_tables_in_which_light_could_meet") {
   const NodeId node = world.made->intent.jobs.front().nodes[0];
   const auto broken = [&](auto change) {
     Plan plan = world.made->plan;
-    change(plan, plan.nodes[node.value]);
+    change(plan, plan.nodes.edit(node.value));
     return plan;
   };
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->wavelengths[0].slot.n += 16; }), rules::kGrantTable));
@@ -174,7 +174,7 @@ TEST_CASE("verify_refuses_tables_in_which_light_could_meet") {
   CHECK(world.breaks(broken([](Plan&, NodePlan& slice) { slice.grants->routed_by = Revision{}; }), rules::kGrantTable));
   CHECK(world.breaks(broken([](Plan& plan, NodePlan&) {
                        plan.circuits[0].job = JobId{2};
-                       for (NodePlan& each : plan.nodes) {
+                       for (NodePlan& each : plan.nodes.edit_all()) {
                          for (CircuitEnd& end : each.ends) {
                            end.job = end.circuit == plan.circuits[0].id ? JobId{2} : end.job;
                          }

@@ -123,7 +123,7 @@ TEST_CASE("another job leaves repeated light as it was laid, and one laser of it
   REQUIRE(plan.touched.empty());
   const DeviceId laser = plan.nodes[world.nodes()[1].value].devices.front().device;
   REQUIRE(world.request.fabric->device(laser).role == DeviceRole::transmitter);
-  plan.nodes[world.nodes()[1].value].devices.front().touched = true;
+  plan.nodes.edit(world.nodes()[1].value).devices.front().touched = true;
   reroute_touched_jobs(*world.request.fabric, {}, plan);
   CHECK(plan.changed.size() == 4);
   CHECK(plan.touched.size() == 12);
@@ -139,7 +139,7 @@ TEST_CASE("verify refuses nodes that would not count from one instant") {
   std::ranges::sort(nodes);
   const auto broken = [&](NodeId node, auto change) {
     Plan plan = world.made->plan;
-    change(plan.nodes[node.value]);
+    change(plan.nodes.edit(node.value));
     return world.refusals(plan) > 0;
   };
   CHECK(broken(nodes[1], [](NodePlan& slice) { slice.iterations.reset(); }));

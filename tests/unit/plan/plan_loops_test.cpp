@@ -70,7 +70,7 @@ bool has(const std::vector<std::string>& names, std::string_view rule) {
 
 DevicePlan& device_of(Fabric& fabric, Plan& plan, ElementId element) {
   const Device& device = fabric.device(*fabric.device_of_element[element.value]);
-  auto& devices = plan.nodes[device.agent.value].devices;
+  auto& devices = plan.nodes.edit(device.agent.value).devices;
   return *std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == device.id; });
 }
 

@@ -214,7 +214,7 @@ TEST_CASE("verify_refuses_a_heater_that_would_not_wait_or_that_moves_from_elsewh
   idle.moved_steering.insert(std::lower_bound(idle.moved_steering.begin(), idle.moved_steering.end(), still), still);
   CHECK(breaks(judged(idle), rules::kChangeDeclared, "heater-0-0 does not move but is among"));
   Plan elsewhere = made->plan;
-  for (DevicePlan& device : elsewhere.nodes[4].devices) {
+  for (DevicePlan& device : elsewhere.nodes.edit(4).devices) {
     if (device.device == heater) {
       device.may_hold = {FilterSetpoint{{{0, Frequency{193'000'000}}}}};
     }
@@ -270,14 +270,14 @@ TEST_CASE("a_heater_bank_that_lost_its_heat_counts_like_a_switch_that_lost_its_r
   // A plan that moves one ring of a bank whose other rings drop light that stays.
   Plan plan = first->plan;
   plan.base = first->plan.revision;
-  for (NodePlan& node : plan.nodes) {
+  for (NodePlan& node : plan.nodes.edit_all()) {
     for (DevicePlan& device : node.devices) {
       device.touched = false;
     }
   }
   const DeviceId heater = lab.device("heater-1-0");
   DevicePlan* bank = nullptr;
-  for (DevicePlan& device : plan.nodes[1].devices) {
+  for (DevicePlan& device : plan.nodes.edit(1).devices) {
     bank = device.device == heater ? &device : bank;
   }
   REQUIRE(bank != nullptr);
@@ -334,7 +334,7 @@ TEST_CASE("light_of_a_laser_that_follows_no_order_is_not_steered_by_anybody") {
   const KnownState known{lab.request.base.get(), {}, lab.observations()};
   CHECK(unprovable_lasers(*lab.fabric, known, plan).empty());
   const DeviceId laser = lab.device("laser-2-0");
-  for (DevicePlan& device : plan.nodes[2].devices) {
+  for (DevicePlan& device : plan.nodes.edit(2).devices) {
     device.left_alone = device.left_alone || device.device == laser;
   }
   CHECK(unprovable_lasers(*lab.fabric, known, plan) == std::vector{laser});  // it may shine into the ports that are joined
@@ -351,7 +351,7 @@ TEST_CASE("a_device_that_an_uncertain_revision_moved_may_be_where_that_put_it") 
   lab.request.intent.jobs.pop_back();
   Plan back = lab.plan()->plan;
   const DeviceId heater = lab.device("heater-4");
-  for (DevicePlan& device : back.nodes[4].devices) {
+  for (DevicePlan& device : back.nodes.edit(4).devices) {
     device.touched = device.touched || device.device == heater;
   }
   see_to_steering(*lab.fabric, {&confirmed->plan, {&went->plan}, lab.observations()}, back);

@@ -265,7 +265,7 @@ TEST_CASE("repair: an agent that lost its plan takes part, and its timeslots beg
   build_index(undriven.fabric);
   CHECK(scope_of(undriven, {}, {}, {NodeId{3}}).devices.empty());
   VerifyBench unplanned = two_jobs();
-  unplanned.plan.nodes[1].devices.clear();
+  unplanned.plan.nodes.edit(1).devices.clear();
   CHECK(scope_of(unplanned, {}, {}, {NodeId{1}}).devices.empty());
   const Scope none = scope_of(bench, {}, {}, {});
   CHECK(none.devices.empty());

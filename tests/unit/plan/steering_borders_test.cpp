@@ -25,7 +25,7 @@ struct Bench {
     const auto made = planning.attempt();
     REQUIRE(made);
     confirmed = (*made)->plan;
-    for (NodePlan& node : confirmed.nodes) {
+    for (NodePlan& node : confirmed.nodes.edit_all()) {
       for (DevicePlan& device : node.devices) {
         device.touched = false;
         device.may_hold.clear();
@@ -48,13 +48,13 @@ struct Bench {
     seen.resize(fabric->devices.size());
   }
   DevicePlan& share(Plan& of, DeviceId id) const {
-    for (DevicePlan& device : of.nodes[fabric->device(id).agent.value].devices) {
+    for (DevicePlan& device : of.nodes.edit(fabric->device(id).agent.value).devices) {
       if (device.device == id) {
         return device;
       }
     }
     FAIL("no such device");
-    return of.nodes[0].devices[0];
+    return of.nodes.edit(0).devices[0];
   }
   void see(DeviceId id, Reading reading) {
     seen[id.value] = {id, DeviceHealth::ready, {}, std::move(reading), {}};
@@ -68,7 +68,7 @@ struct Bench {
   }
   void play_timeslots() {
     for (Plan* each : {&confirmed, &plan}) {
-      for (NodePlan& node : each->nodes) {
+      for (NodePlan& node : each->nodes.edit_all()) {
         for (DevicePlan& device : node.devices) {
           if (fabric->device(device.device).role == DeviceRole::transmitter) {
             device.timeline.back().hold = std::chrono::milliseconds{1};
@@ -118,7 +118,7 @@ TEST_CASE("a fabric is as known while nothing is in doubt and no reading differs
     bench.share(bench.plan, laser).touched = false;
     std::get<TransmitterSetpoint>(bench.share(bench.confirmed, laser).timeline.front().setpoint).emit = false;
     CHECK_FALSE(reads(circuit.slot));
-    bench.confirmed.nodes[circuit.source.value].devices.clear();
+    bench.confirmed.nodes.edit(circuit.source.value).devices.clear();
     CHECK_FALSE(reads(circuit.slot));
   }
 }
@@ -161,7 +161,7 @@ TEST_CASE("a job that plays timeslots goes dark as a whole, another one does not
 TEST_CASE("a laser that is left alone is asked nothing though its light meets what differs") {
   Bench bench;
   bench.see_other_row(2);
-  for (DevicePlan& device : bench.plan.nodes[2].devices) {
+  for (DevicePlan& device : bench.plan.nodes.edit(2).devices) {
     device.left_alone = true;
   }
   Plan wide = bench.completed();
@@ -190,10 +190,12 @@ TEST_CASE("two places of a ring are one as long as light cannot tell them apart"
   const auto plan_at = [&](std::int64_t off) {
     Plan plan;
     for (const Node& node : fabric->nodes) {
-      plan.nodes.emplace_back().node = node.id;
+      NodePlan slice;
+      slice.node = node.id;
+      plan.nodes.push_back(std::move(slice));
     }
     const FilterSetpoint setpoint{{{0, Frequency{ring.cold_resonance.mhz - 50'000 + off}}}};
-    plan.nodes[bank->agent.value].devices.push_back({bank->id, true, {{{}, {}, kForever, setpoint}}});
+    plan.nodes.edit(bank->agent.value).devices.push_back({bank->id, true, {{{}, {}, kForever, setpoint}}});
     return plan;
   };
   const auto held = [&](std::int64_t off) {

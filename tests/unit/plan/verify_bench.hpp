@@ -144,7 +144,7 @@ struct VerifyBench {
         std::find_if(fabric.devices.begin(), fabric.devices.end(), [&](const Device& d) { return d.name == name; });
     INFO(name);
     REQUIRE(found != fabric.devices.end());
-    auto& devices = plan.nodes[found->agent.value].devices;
+    auto& devices = plan.nodes.edit(found->agent.value).devices;
     return *std::find_if(devices.begin(), devices.end(), [&](const DevicePlan& each) { return each.device == found->id; });
   }
   template <class Kind>
@@ -166,7 +166,7 @@ struct VerifyBench {
       entries.clear();
     }
     entries.push_back({offset, guard, hold, TransmitterSetpoint{wavelength(k), launch_of(laser), true}});
-    NodePlan& slice = plan.nodes[fabric.device(device_plan(laser).device).agent.value];
+    NodePlan& slice = plan.nodes.edit(fabric.device(device_plan(laser).device).agent.value);
     slice.cycle = std::max(slice.cycle, offset + guard + hold);
   }
 
@@ -185,7 +185,7 @@ struct VerifyBench {
     plan.moved_steering.clear();
     plan.touched.clear();
     plan.base = base ? base->revision : Revision{};
-    for (NodePlan& slice : plan.nodes) {
+    for (NodePlan& slice : plan.nodes.edit_all()) {
       slice.revision = plan.revision;
       slice.base = plan.base;
       slice.ends.clear();
@@ -212,8 +212,8 @@ struct VerifyBench {
     }
     std::sort(plan.moved_steering.begin(), plan.moved_steering.end());
     for (const Circuit& each : plan.circuits) {
-      plan.nodes[each.source.value].ends.push_back({each.id, each.job, true});
-      plan.nodes[each.destination.value].ends.push_back({each.id, each.job, false});
+      plan.nodes.edit(each.source.value).ends.push_back({each.id, each.job, true});
+      plan.nodes.edit(each.destination.value).ends.push_back({each.id, each.job, false});
     }
     declare_circuits();
   }

@@ -31,7 +31,7 @@ VerifyBench confirmed_two() {
 TEST_CASE("verify: a plan is against what is confirmed") {
   const auto on = [](VerifyBench bench, std::uint64_t base) {
     bench.plan.base.value = base;
-    for (NodePlan& slice : bench.plan.nodes) {
+    for (NodePlan& slice : bench.plan.nodes.edit_all()) {
       slice.base.value = base;
     }
     return bench.verdict();
@@ -166,7 +166,7 @@ TEST_CASE("verify: what moves may hold what the base has of it, whatever else it
 
 TEST_CASE("verify: a node takes part if a device of it is touched or its timing changes") {
   const auto with = [](VerifyBench bench, auto change) {
-    change(bench, bench.plan.nodes[2]);
+    change(bench, bench.plan.nodes.edit(2));
     return bench.verdict();
   };
   const Texts absent{kDeclare + "c changes but is not among the nodes that take part"};
@@ -544,7 +544,7 @@ TEST_CASE("verify: what is received at its worst over all timeslots is what marg
   timeline.push_back(timeline[0]);
   timeline[2].offset = 2 * (microseconds{30'101} + milliseconds{1});
   std::get<TransmitterSetpoint>(timeline[2].setpoint).power = Dbm{-150};  // the first circuit again, weaker
-  bench.plan.nodes[0].cycle = 3 * (microseconds{30'101} + milliseconds{1});
+  bench.plan.nodes.edit(0).cycle = 3 * (microseconds{30'101} + milliseconds{1});
   CHECK(bench.verdict() == Texts{});
   CHECK(bench.examined().light.link_margin == Db{250});
   std::swap(std::get<TransmitterSetpoint>(timeline[0].setpoint), std::get<TransmitterSetpoint>(timeline[2].setpoint));

@@ -63,18 +63,18 @@ VerifyBench make_granted() {
     map.wavelengths = {{next, bench.device_plan(laser).device, wavelength(0)}};
     map.sources = {NodeId{(i + 2) % 3}};
     map.sends = {{0, NodeId{i}, next, Bytes{1'000}}};
-    bench.plan.nodes[i].grants = map;
+    bench.plan.nodes.edit(i).grants = map;
   }
   bench.declare();
   return bench;
 }
 
-GrantMap& map_of(VerifyBench& bench, std::size_t node) { return *bench.plan.nodes[node].grants; }
+GrantMap& map_of(VerifyBench& bench, std::size_t node) { return *bench.plan.nodes.edit(node).grants; }
 
 /// All three tables at once, since their times must agree.
 template <class Change>
 void each_map(VerifyBench& bench, Change change) {
-  for (NodePlan& slice : bench.plan.nodes) {
+  for (NodePlan& slice : bench.plan.nodes.edit_all()) {
     change(*slice.grants);
   }
 }
@@ -241,7 +241,7 @@ TEST_CASE("verify: a stream leaves its own node for one that the table leads to"
 TEST_CASE("verify: the arbiter at a circuit's end knows its source, its job and the same times") {
   const auto with = [](auto change) {
     VerifyBench bench = make_granted();
-    change(bench.plan.nodes[1]);
+    change(bench.plan.nodes.edit(1));
     return bench.verdict();
   };
   const std::string unknown = kTable + "b has no arbiter that knows a of job 1 with the same times";
@@ -322,14 +322,14 @@ TEST_CASE("verify: under grants all light of a job may be lit at once, whatever 
 TEST_CASE("verify: light of another job counts beside light under grants, and the other way round") {
   VerifyBench bench = make_granted();
   // Node c leaves the job; its laser, on the same wavelength, is job 2's and stays lit.
-  bench.plan.nodes[2].grants.reset();
-  bench.plan.nodes[2].cycle = Duration{};
+  bench.plan.nodes.edit(2).grants.reset();
+  bench.plan.nodes.edit(2).cycle = Duration{};
   bench.light("laser-2", 0);
   bench.timeline("laser-2") = {{{}, {}, kForever, bench.timeline("laser-2")[0].setpoint}};
   map_of(bench, 1).wavelengths.clear();
   map_of(bench, 1).sends.clear();
   bench.timeline("laser-1") = {{{}, {}, kForever, bench.dark_setpoint(bench.fabric.devices[1])}};
-  bench.plan.nodes[1].cycle = Duration{};
+  bench.plan.nodes.edit(1).cycle = Duration{};
   bench.set<WavelengthSwitchSetpoint>("wss").routes.erase(bench.set<WavelengthSwitchSetpoint>("wss").routes.begin() + 1);
   bench.plan.circuits.erase(bench.plan.circuits.begin() + 1);
   bench.plan.circuits[1].job = JobId{2};

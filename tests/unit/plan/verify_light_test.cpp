@@ -259,7 +259,7 @@ TEST_CASE("verify: a timeslot later the same ends may be in other circuits") {
   auto& timeline = bench.timeline("laser-0");
   timeline.push_back(timeline[0]);
   timeline[2].offset = 2 * (microseconds{30'101} + milliseconds{1});
-  bench.plan.nodes[0].cycle = 3 * (microseconds{30'101} + milliseconds{1});
+  bench.plan.nodes.edit(0).cycle = 3 * (microseconds{30'101} + milliseconds{1});
   CHECK(bench.verdict() == Texts{});  // the same circuit twice in a cycle
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("verify: a plan has as many slices as the fabric has nodes") {
 TEST_CASE("verify: a slice is of its node, of the plan's revision and on the plan's base") {
   const auto with = [](auto change) {
     VerifyBench bench = chain_to_ring();
-    change(bench.plan.nodes[2]);
+    change(bench.plan.nodes.edit(2));
     return bench.verdict();
   };
   const std::string rest = "; the plan is revision 1 on base 0";
@@ -42,7 +42,7 @@ TEST_CASE("verify: a slice is of its node, of the plan's revision and on the pla
 TEST_CASE("verify: a slice has every device of its agent, in order, and no other") {
   const auto with = [](auto change) {
     VerifyBench bench = chain_to_ring();
-    change(bench.plan.nodes[0].devices);
+    change(bench.plan.nodes.edit(0).devices);
     return bench.verdict();
   };
   const auto refusal = [](int count) {
@@ -63,7 +63,7 @@ TEST_CASE("verify: a timeline has an entry, and no more than the limit") {
     for (std::size_t i = 0; i < entries; ++i) {
       timeline.push_back({Duration{static_cast<std::int64_t>(i)}, {}, Duration{1}, dark});
     }
-    bench.plan.nodes[1].cycle = Duration{10'000};
+    bench.plan.nodes.edit(1).cycle = Duration{10'000};
     bench.declare();
   };
   check_border(chain_to_ring(), with, limits::kTimelineEntries, limits::kTimelineEntries + 1,
@@ -84,8 +84,8 @@ TEST_CASE("verify: a setpoint is of its device's kind, in every entry") {
 }
 
 TEST_CASE("verify: a timeline ends within its node's cycle, to the nanosecond") {
-  check_border(chain_in_timeslots(), [](VerifyBench& bench, int less) { bench.plan.nodes[0].cycle -= Duration{less}; }, 0, 1,
-               {"node_plan_complete: laser-0: its timeline is longer than the node's cycle of 62201999 ns"});
+  check_border(chain_in_timeslots(), [](VerifyBench& bench, int less) { bench.plan.nodes.edit(0).cycle -= Duration{less}; }, 0,
+               1, {"node_plan_complete: laser-0: its timeline is longer than the node's cycle of 62201999 ns"});
 }
 
 TEST_CASE("verify: a bank's rings are channels that it has, ascending") {
@@ -188,7 +188,7 @@ TEST_CASE("verify: a circuit has an id above the one before and ends that its no
 TEST_CASE("verify: a slice names the ends of the plan's circuits at its node") {
   const auto with = [](auto change) {
     VerifyBench bench = chain_of_two();
-    change(bench.plan.nodes[1].ends);
+    change(bench.plan.nodes.edit(1).ends);
     return bench.verdict();
   };
   const auto refusal = [](int count) {
@@ -433,7 +433,7 @@ TEST_CASE("verify: a dark timeslot needs no guard, nor does light that stays") {
   timeline.insert(timeline.begin(), {Duration{}, Duration{}, Duration{5}, TransmitterSetpoint{wavelength(0), Dbm{0}, false}});
   timeline[1].offset += Duration{5};
   timeline[2].offset += Duration{5};
-  bench.plan.nodes[0].cycle += Duration{5};
+  bench.plan.nodes.edit(0).cycle += Duration{5};
   CHECK(bench.verdict() == Texts{});
   VerifyBench still = chain_to_ring();
   still.timeline("laser-0")[0].guard = Duration{1};

@@ -26,10 +26,11 @@ bool are_equal(const Plan& a, const Plan& b) {
 
 Plan wide_plan(test::Random& random, Revision revision, std::uint32_t nodes) {
   Plan plan = test::plan(random, revision);
-  plan.nodes.clear();
+  plan.nodes = {};
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    plan.nodes.push_back(test::node_plan(random, {2 * node}, revision));
-    plan.nodes.back().base = plan.base;
+    NodePlan slice = test::node_plan(random, {2 * node}, revision);
+    slice.base = plan.base;
+    plan.nodes.push_back(std::move(slice));
   }
   return plan;
 }
@@ -41,19 +42,26 @@ Plan next_plan(test::Random& random, const Plan& before, std::int64_t one_in) {
     if (random.between(1, one_in) == 1) {
       continue;  // as it was made, of other devices
     }
-    plan.nodes[i] = before.nodes[i];
-    plan.nodes[i].revision = plan.revision;
-    plan.nodes[i].base = plan.base;
-    for (DevicePlan& device : plan.nodes[i].devices) {
+    Plan rested{plan.revision, plan.base, {}, {}, {}, {}, {}, {}};
+    add_at_rest(before.nodes, i, rested);
+    NodePlan slice = rested.nodes[0];
+    for (DevicePlan& device : slice.devices) {
       device.touched = random.between(1, 40) == 1;
-      device.may_hold.clear();
     }
+    if (!is_at_rest(slice)) {
+      slice.revision = plan.revision;
+      slice.base = plan.base;
+    }
+    plan.nodes.edit(i) = std::move(slice);
   }
   for (const Circuit& circuit : before.circuits) {
     if (random.coin()) {
       plan.circuits.push_back(circuit);
       plan.circuits.back().rate.bits_per_second -= random.between(1, 4) == 1 ? 1 : 0;
     }
+  }
+  for (const NodeId node : std::vector<NodeId>(plan.changed)) {
+    take_part(node, plan);
   }
   std::ranges::sort(plan.circuits, {}, &Circuit::id);
   const auto again = std::ranges::unique(plan.circuits, {}, &Circuit::id);
@@ -108,15 +116,15 @@ TEST_CASE("a_change_has_only_the_slices_and_circuits_that_it_changes") {
     before.circuits.push_back(test::circuit(random, {id}));
   }
   Plan after = next_plan(random, before, 1'000'000);
-  for (NodePlan& slice : after.nodes) {
-    for (DevicePlan& device : slice.devices) {
-      device.touched = false;
-    }
+  after.nodes = {};
+  after.changed.clear();
+  for (std::size_t i = 0; i < before.nodes.size(); ++i) {
+    add_at_rest(before.nodes, i, after);
   }
   after.circuits = before.circuits;
   after.circuits.erase(after.circuits.begin());
   after.circuits.push_back(test::circuit(random, {9}));
-  after.nodes[5].cycle += Duration{1};
+  after.nodes.edit(5).cycle += Duration{1};
   const auto change = change_of(before, after);
   REQUIRE(change.has_value());
   REQUIRE(change->nodes.size() == 1);

@@ -235,8 +235,11 @@ CommitRecord commit(Random& random) {
   }
   if (out.decision == CommitDecision::planned && random.coin()) {
     const Plan& whole = *out.plan;
-    PlanChange change{revision(random), whole.revision,       whole.base,    whole.nodes,      whole.circuits, {},
-                      whole.changed,    whole.moved_steering, whole.touched, whole.certificate};
+    PlanChange change{revision(random), whole.revision,
+                      whole.base,       {whole.nodes.begin(), whole.nodes.end()},
+                      whole.circuits,   {},
+                      whole.changed,    whole.moved_steering,
+                      whole.touched,    whole.certificate};
     for (const auto id : ascending<std::uint64_t>(random, 1LL << 62)) {
       change.ended.push_back({id});
     }
