@@ -41,7 +41,6 @@ class LightRules {
         was_lit_(plan.circuits.size()),
         receptions_(plan.circuits.size()),
         expected_(fabric.elements.size()),
-        owner_(fabric.fibres.size() * std::max<std::size_t>(1, tracer_.colours().size()), 0),
         fibre_job_(fabric.fibres.size(), 0),
         fibre_shared_(fabric.fibres.size()),
         alone_(fabric.fibres.size(), 0.0) {}
@@ -129,6 +128,9 @@ class LightRules {
     }
     for (auto& [job, sources] : groups) {
       (is_granted_[job] ? granted_ : moving_).push_back(std::move(sources));
+    }
+    if (!moving_.empty() || !granted_.empty()) {
+      owner_.resize(fabric_.fibres.size() * std::max<std::size_t>(1, tracer_.colours().size()), 0);
     }
   }
 
@@ -307,11 +309,13 @@ class LightRules {
   void occupy(const Fibre& fibre, const Field& field) {
     for (const Cell& cell : field.signals.on(fibre.id)) {
       const JobNumber job = job_of_[cell.source] == 0 ? kNobody : job_of_[cell.source];
-      JobNumber& owner = owner_[fibre.id.value * tracer_.colours().size() + cell.colour];
-      if (owner != 0 && owner != job) {
-        report_meeting(fibre, tracer_.colours()[cell.colour]);
+      if (!owner_.empty()) {
+        JobNumber& owner = owner_[fibre.id.value * tracer_.colours().size() + cell.colour];
+        if (owner != 0 && owner != job) {
+          report_meeting(fibre, tracer_.colours()[cell.colour]);
+        }
+        owner = job;
       }
-      owner = job;
       if (settings_.by_hand[cell.source]) {
         continue;  // the certificate speaks of jobs; a measurement by hand is none
       }
@@ -434,8 +438,8 @@ class LightRules {
   const Settings& settings_;
   Faults& faults_;
   LightTracer tracer_;
-  std::vector<std::vector<std::size_t>> circuits_of_;  ///< by transmitter element: indices into the plan's circuits
-  std::vector<JobNumber> job_of_;                      ///< by transmitter element
+  PerElement<std::vector<std::size_t>> circuits_of_;  ///< by transmitter element: indices into the plan's circuits
+  std::vector<JobNumber> job_of_;                     ///< by transmitter element
   std::size_t jobs_ = 0;
   std::vector<bool> was_lit_;                         ///< by circuit
   std::vector<Reception> receptions_;                 ///< by circuit
@@ -445,7 +449,7 @@ class LightRules {
   std::vector<std::vector<const Source*>> moving_;   ///< by job with timeslots
   std::vector<std::vector<const Source*>> granted_;  ///< by job under grants
   std::vector<bool> is_granted_;                     ///< by job number
-  std::vector<JobNumber> owner_;                     ///< [fibre x colour]
+  std::vector<JobNumber> owner_;  ///< [fibre x colour]; none where all light stands: it meets at once or never
   std::vector<JobNumber> fibre_job_;
   std::vector<bool> fibre_shared_;
   std::vector<double> alone_;  ///< by fibre to a receiver: the strongest light under grants, mW
