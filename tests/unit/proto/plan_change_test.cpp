@@ -134,6 +134,28 @@ TEST_CASE("a_change_has_only_the_slices_and_circuits_that_it_changes") {
   CHECK(change->circuits[0].id == CircuitId{9});
 }
 
+TEST_CASE("a_row_that_names_no_slice_of_a_node_that_took_part_has_one_of_its_own_revision") {
+  test::Random random(11);
+  Plan before = wide_plan(random, {7}, 8);
+  for (NodePlan& slice : before.nodes.edit_all()) {
+    for (DevicePlan& device : slice.devices) {
+      device.touched = false;
+      device.may_hold.clear();
+    }
+  }
+  PlanChange change;  // as rows were written when every slice had its plan's revision
+  change.of = {7};
+  change.revision = {8};
+  change.base = {7};
+  change.changed = {{3}, before.nodes[2].node};  // there is no node 3
+  const Plan plan = changed_plan(before, change);
+  CHECK(plan.nodes[2].revision == Revision{8});
+  CHECK(plan.nodes[2].base == Revision{7});
+  CHECK(plan.nodes[2].devices == before.nodes[2].devices);
+  CHECK(plan.nodes.shares(before.nodes, 1));
+  CHECK(plan.changed.size() == 2);
+}
+
 TEST_CASE("a_plan_in_which_most_changes_or_of_other_nodes_is_written_whole") {
   test::Random random(5);
   const Plan before = wide_plan(random, {7}, 8);
