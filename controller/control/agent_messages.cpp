@@ -113,7 +113,11 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
     to_.unusable.forget(node);
   }
   if (was_commanded) {  // by somebody else: take a term above that, durably, before speaking to it
+    const bool is_rearmed = !to_.desired.intent().lasers_off && to_.desired.laser_request_to_all() >= first_laser_request(term);
     to_.facts.header.term = Term{hello.term_seen.value + 1};
+    if (is_rearmed) {  // by us, with a number that the other may have darkened them with
+      to_.sessions.keep_laser_order(to_.desired.take_laser_request(to_.facts.header.term, true));
+    }
     order_darkness_anew(to_.facts.header.term, to_.desired, to_.sessions);
     to_.journal.append(TermRecord{to_.facts.header.term}, WelcomeAct{node}, sink);
   } else {

@@ -144,7 +144,7 @@ void DesiredIntent::take_back(const Intent& failed, const Intent& good) {
 }
 
 std::uint64_t DesiredIntent::take_laser_request(Term term, bool is_to_all) {
-  laser_request_ = std::max(laser_request_ + 1, term.value << 20);
+  laser_request_ = std::max(laser_request_ + 1, first_laser_request(term));
   laser_request_to_all_ = is_to_all ? laser_request_ : laser_request_to_all_;
   return laser_request_;
 }

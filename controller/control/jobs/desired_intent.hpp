@@ -13,6 +13,9 @@
 
 namespace loom {
 
+/// Of the orders about lasers that are given in this term.
+constexpr std::uint64_t first_laser_request(Term term) { return term.value << 20U; }
+
 class DesiredIntent {
  public:
   const Intent& intent() const { return intent_; }

@@ -53,6 +53,34 @@ TEST_CASE("a term that no disk has kept is nobody's again, and an agent that was
   CHECK(term() == Term{2});
 }
 
+TEST_CASE("a rearm in a term that another one had too is ordered again above what that one may have ordered") {
+  const bool is_rearmed = GENERATE(true, false);
+  ControllerBench bench;
+  bench.records.clear();
+  bench.controller = std::make_unique<Controller>(ControllerOptions{bench.fabric, "oddl", {}, {}, {}});
+  bench.feed(Started{2, kVirtualClock, {}});
+  if (is_rearmed) {
+    bench.ask(LasersRequest{true});
+  }
+  const std::uint64_t ordered = is_rearmed ? std::uint64_t{1} << 20U : 0;
+  CHECK(state_of(bench.records).laser_request_to_all == ordered);
+  bench.receive(NodeId{2}, Hello{"test", 102, Term{1}, {}, true, {}});  // dark, in a term 1 that is not ours
+  REQUIRE(state_of(bench.records).term == Term{2});
+  // Darkness that nobody here has lifted stays: only an operator's word lifts it.
+  bench.sent.clear();
+  Heartbeat dark;
+  dark.lasers_latched_off = true;
+  bench.receive(NodeId{2}, dark);
+  std::uint64_t newest = 0;
+  for (const auto& each : bench.sent) {
+    if (const auto* lasers = std::get_if<SetLasers>(&each.envelope.body); lasers != nullptr && lasers->on) {
+      newest = std::max(newest, lasers->order);
+    }
+  }
+  INFO("newest " << newest);
+  CHECK((newest >= std::uint64_t{2} << 20U) == is_rearmed);
+}
+
 // --- lasers between planning and commit ---------------------------------------------------------------------------------
 
 TEST_CASE("a plan that was made while the lasers were on is not committed once they are off") {
