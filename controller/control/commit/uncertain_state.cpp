@@ -21,7 +21,6 @@ void merge(std::vector<T>& into, const std::vector<T>& more) {
 
 }  // namespace
 
-void merge_sorted(std::vector<NodeId>& into, const std::vector<NodeId>& more) { merge(into, more); }
 void merge_sorted(std::vector<DeviceId>& into, const std::vector<DeviceId>& more) { merge(into, more); }
 
 void merge_scope(RepairScope& into, const RepairScope& more) {

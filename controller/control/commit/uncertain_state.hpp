@@ -47,7 +47,6 @@ class UncertainState {
 
 void merge_scope(RepairScope& into, const RepairScope& more);
 /// Ascending lists.
-void merge_sorted(std::vector<NodeId>& into, const std::vector<NodeId>& more);
 void merge_sorted(std::vector<DeviceId>& into, const std::vector<DeviceId>& more);
 
 /// A plan made against the confirmed one, widened to two scopes: their agents take part, what they touch goes dark again, and

@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "controller/plan/again.hpp"
 #include "controller/plan/lower/level.hpp"
 #include "controller/plan/lower/lower_memory.hpp"
 #include "controller/plan/lower/measured.hpp"
 #include "controller/plan/lower/shared_light.hpp"
-#include "controller/plan/same_slice.hpp"
 
 namespace loom {
 namespace {
@@ -38,9 +38,8 @@ bool is_plain(const LowerRequest& request) {
     return stage != nullptr && is_standing(*stage) && stage->transmit == Transmit::slots;
   };
   return request.frozen.empty() && request.lingering.empty() && request.lost.empty() && request.darken.empty() &&
-         request.occupied.empty() && request.others.empty() && request.schedule.wires.empty() && !intent.lasers_off &&
-         intent.overrides.empty() && intent.calibrations.empty() && intent.probes.empty() && intent.drives.empty() &&
-         std::ranges::all_of(request.schedule.jobs, stands) && !Leveller::can_level(request.fabric);
+         request.occupied.empty() && request.others.empty() && request.schedule.wires.empty() && is_jobs_alone(intent) &&
+         std::ranges::all_of(request.schedule.jobs, stands);
 }
 
 /// Light has a choice of ways at circuit switches only, where it takes the one that it has.
@@ -62,7 +61,7 @@ class Laid {
  public:
   /// Nothing: the plan is of another kind.
   static std::unique_ptr<Laid> of(const LowerRequest& request, Lowered& lowered) {
-    if (!is_plain(request) || !has_one_way(request.fabric)) {
+    if (!is_plain(request) || !has_one_way(request.fabric) || Leveller::can_level(request.fabric)) {
       return nullptr;
     }
     auto laid = std::make_unique<Laid>(request.fabric, request.ways, lowered.plan);
@@ -98,7 +97,7 @@ class Laid {
     }
     Lowered lowered = write(request, *match);
     nodes_ = lowered.plan.nodes;
-    former.ended = match->ended;
+    former.ended = std::move(match->ended);
     former.begun = std::move(match->begun);
     former_ = std::move(former);
     return lowered;
@@ -126,13 +125,8 @@ class Laid {
 
   /// Whether the base is that, stands_on() tells.
   bool goes_back_to(const Plan& base) {
-    if (!former_ || base.nodes.size() != nodes_.size()) {
+    if (!former_ || !holds_the_same(base.nodes, former_->nodes)) {
       return false;
-    }
-    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (!base.nodes.shares(former_->nodes, i) && !holds_the_same(base.nodes[i], former_->nodes[i])) {
-        return false;
-      }
     }
     Match match{{}, std::vector<bool>(circuits_.size(), true), std::move(former_->ended), std::move(former_->begun)};
     for (const Laying& each : match.ended) {
@@ -176,11 +170,11 @@ class Laid {
 
   bool stands_on(const Plan& base) {
     const auto is_same = [](const Circuit& circuit, const Laying& laid) { return circuit == laid.circuit; };
-    if (base.nodes.size() != nodes_.size() || !std::ranges::equal(base.circuits, circuits_, is_same)) {
+    if (!std::ranges::equal(base.circuits, circuits_, is_same) || !holds_the_same(base.nodes, nodes_)) {
       return false;
     }
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (!base.nodes.shares(nodes_, i) && (!holds_the_same(base.nodes[i], nodes_[i]) || is_left_alone(base.nodes[i]))) {
+      if (!base.nodes.shares(nodes_, i) && is_left_alone(base.nodes[i])) {
         return false;
       }
     }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "controller/plan/same_slice.hpp"
+#include "controller/plan/again.hpp"
 #include "controller/plan/verify/standing_light.hpp"
 #include "controller/plan/verify/verify_memory.hpp"
 #include "controller/plan/verify/verify_parts.hpp"
@@ -17,8 +17,7 @@ namespace {
 
 /// Nothing but jobs, and all of what they ask can be told slice by slice.
 bool is_plain(const Fabric& fabric, const Intent& intent, const std::vector<ObservedLight>& occupied) {
-  return fabric.return_path != ReturnPath::optical && occupied.empty() && !intent.lasers_off && intent.overrides.empty() &&
-         intent.calibrations.empty() && intent.probes.empty() && intent.drives.empty();
+  return fabric.return_path != ReturnPath::optical && occupied.empty() && is_jobs_alone(intent);
 }
 
 /// Whose signals come to which fibre.
@@ -159,13 +158,8 @@ class Remembered {
   }
 
   bool goes_back_to(const Plan& base) {
-    if (!former_ || base.nodes.size() != nodes_.size() || base.circuits != former_->circuits) {
+    if (!former_ || base.circuits != former_->circuits || !holds_the_same(base.nodes, former_->nodes)) {
       return false;
-    }
-    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (!base.nodes.shares(former_->nodes, i) && !holds_the_same(base.nodes[i], former_->nodes[i])) {
-        return false;
-      }
     }
     Plan back;
     back.revision = Revision{std::numeric_limits<std::uint64_t>::max()};  // it has slices of any
@@ -204,7 +198,7 @@ class Remembered {
 
   /// What is remembered is the base's, but for what was asked of devices for it.
   bool stands_on(const Plan& base) {
-    if (base.nodes.size() != nodes_.size() || base.circuits != circuits_) {
+    if (base.circuits != circuits_ || !holds_the_same(base.nodes, nodes_)) {
       return false;
     }
     std::vector<NodeId> asked;
@@ -212,10 +206,6 @@ class Remembered {
       if (!base.nodes.shares(nodes_, i)) {
         asked.push_back({i});
       }
-    }
-    const auto is_same = [&](NodeId node) { return holds_the_same(base.nodes[node.value], nodes_[node.value]); };
-    if (!std::ranges::all_of(asked, is_same)) {
-      return false;
     }
     take(base.nodes, asked);
     for (const NodeId node : asked) {
