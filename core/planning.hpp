@@ -64,6 +64,13 @@ struct UnusableDevice {
   bool operator==(const UnusableDevice&) const = default;
 };
 
+/// A circuit of a job's present stage that the plan does without.
+struct LeftCircuit {
+  Circuit circuit;  ///< it has no id
+  std::uint32_t timeslot = 0;
+  bool operator==(const LeftCircuit&) const = default;
+};
+
 /// A job that the plan does without.
 struct LeftOut {
   JobId job;
@@ -72,7 +79,7 @@ struct LeftOut {
   bool in_part = false;
   /// What it waits for, ascending; empty: nothing that comes back by itself, it was simply not to be had.
   std::vector<DeviceId> devices{};
-  std::vector<Circuit> circuits{};  ///< in part: those; they have no id
+  std::vector<LeftCircuit> circuits{};  ///< in part: those
   bool operator==(const LeftOut&) const = default;
 };
 

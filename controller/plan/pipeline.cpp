@@ -124,6 +124,40 @@ Result<void> check_job(const Job& job, const Architecture& architecture, const A
   return {};
 }
 
+/// How many ways in which jobs may stand in their stages beside each other are looked at when one comes.
+constexpr std::size_t kStandingsTried = 16;
+
+/// By job of the schedule: the stages that jobs may stand in together, without those that they are to stand in now. Where there
+/// are too many, each job goes through its own while the others stay.
+std::vector<std::vector<std::uint32_t>> other_standings(const std::vector<std::uint32_t>& now, const Schedule& schedule) {
+  std::vector<std::vector<std::uint32_t>> standings;
+  std::size_t all = 1;
+  for (const JobSchedule& job : schedule.jobs) {
+    all = std::min(all * std::max<std::size_t>(job.stages.size(), 1), kStandingsTried + 2);
+  }
+  if (all <= kStandingsTried + 1) {
+    std::vector<std::uint32_t> standing(now.size(), 0);
+    for (std::size_t tried = 0; tried < all; ++tried) {
+      if (standing != now) {
+        standings.push_back(standing);
+      }
+      for (std::size_t i = 0; i < standing.size() && ++standing[i] >= schedule.jobs[i].stages.size(); ++i) {
+        standing[i] = 0;
+      }
+    }
+    return standings;
+  }
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    for (std::uint32_t stage = 0; stage < schedule.jobs[i].stages.size() && standings.size() < kStandingsTried; ++stage) {
+      if (stage != now[i]) {
+        standings.push_back(now);
+        standings.back()[i] = stage;
+      }
+    }
+  }
+  return standings;
+}
+
 /// One attempt after the other at a request; what they share is found once.
 class Pipeline {
  public:
@@ -158,6 +192,7 @@ class Pipeline {
     if (!result) {
       return std::unexpected(std::move(result).error());
     }
+    LOOM_TRY(check_what_follows(wanted, *intent, result->schedule));
     result->intent = *std::move(intent);
     if (auto first = before_it_breaks(*result)) {
       result = *std::move(first);
@@ -171,6 +206,64 @@ class Pipeline {
   }
 
  private:
+  /// Who comes has light beside every stage that others go on to, and when lasers are on again. Else a job that runs would lose
+  /// its next stage to who came after it. What would fail without who comes as well is none of its doing.
+  Result<void> check_what_follows(const Intent& wanted, const Intent& placed, const Schedule& schedule) const {
+    const auto comes = [&](JobId id) {
+      const auto job = std::ranges::find(wanted.jobs, id, &Job::id);
+      return job != wanted.jobs.end() && job->nodes.empty();
+    };
+    if (std::ranges::none_of(schedule.jobs, comes, &JobSchedule::job)) {
+      return {};
+    }
+    std::vector<std::uint32_t> now;
+    for (const JobSchedule& each : schedule.jobs) {
+      now.push_back(std::ranges::find(placed.jobs, each.job, &Job::id)->stage);
+    }
+    auto standings = other_standings(now, schedule);
+    if (placed.lasers_off) {
+      standings.insert(standings.begin(), now);
+    }
+    if (standings.empty()) {
+      return {};
+    }
+    PlanMemory memory = memory_.for_trials();
+    const Pipeline trial(request_, memory, scheduler_, own_);
+    Intent lit = placed;
+    lit.lasers_off = false;
+    for (const std::vector<std::uint32_t>& standing : standings) {
+      for (std::size_t i = 0; i < standing.size(); ++i) {
+        std::ranges::find(lit.jobs, schedule.jobs[i].job, &Job::id)->stage = standing[i];
+      }
+      auto fits = trial.judged(lit, schedule);
+      if (!fits && !(request_.budget.stop.stop_requested()) && trial.fits_without(comes, lit, schedule)) {
+        return fail(fits.error().code, beside_stages(standing, now, schedule) + fits.error().message);
+      }
+      LOOM_TRY(check_stop("the stages that follow were looked at"));
+    }
+    return {};
+  }
+
+  template <class Comes>
+  bool fits_without(const Comes& comes, Intent intent, Schedule schedule) const {
+    std::erase_if(intent.jobs, [&](const Job& job) { return comes(job.id); });
+    std::erase_if(schedule.jobs, [&](const JobSchedule& job) { return comes(job.job); });
+    return judged(intent, std::move(schedule)).has_value();
+  }
+
+  /// "with job 1 in stage 2: "
+  static std::string beside_stages(const std::vector<std::uint32_t>& standing, const std::vector<std::uint32_t>& now,
+                                   const Schedule& schedule) {
+    std::string text;
+    for (std::size_t i = 0; i < standing.size(); ++i) {
+      if (standing[i] != now[i]) {
+        text +=
+            format_text("{}job {} in stage {}", text.empty() ? "with " : " and ", schedule.jobs[i].job.value, standing[i] + 1);
+      }
+    }
+    return text.empty() ? "when lasers are on: " : text + ": ";
+  }
+
   struct Judged {
     Lowered lowered;
     Verdict verdict;

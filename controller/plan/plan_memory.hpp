@@ -24,6 +24,14 @@ class PlanMemory {
     memory.keeps_plans_ = false;
     return memory;
   }
+  /// For plans that are only tried, between two that are made: what is known of the fabric.
+  PlanMemory for_trials() const {
+    PlanMemory memory = of_one_plan();
+    memory.fabric_ = fabric_;
+    memory.ways_ = ways_;
+    memory.order_ = order_;
+    return memory;
+  }
   void learn(const std::shared_ptr<const Fabric>& fabric) {
     if (fabric_ != fabric) {
       lowered_.forget();

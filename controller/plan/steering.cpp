@@ -3,8 +3,10 @@
 #include "controller/plan/steering.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "controller/plan/light/light_scope.hpp"
 #include "core/fabric/gain_stage.hpp"
@@ -97,6 +99,12 @@ class KnownDevices {
     return states;
   }
 
+  /// Where a circuit switch may have been left.
+  std::span<const CircuitSwitchSetpoint> left_states_of(DeviceId id) const {
+    const auto found = std::ranges::lower_bound(known_.left, id, {}, &LeftSwitch::device);
+    return found == known_.left.end() || found->device != id ? std::span<const CircuitSwitchSetpoint>{} : found->states;
+  }
+
   /// A device that moves was read to be what no plan says, or a laser that stays was read to emit what none says.
   bool deviates(const DevicePlan& device) const {
     if (fabric_.device(device.device).role == DeviceRole::transmitter) {
@@ -110,15 +118,18 @@ class KnownDevices {
   /// An agent that began anew takes connections for somebody else's that plans of ours name.
   void add_ours(DeviceId id, const CircuitSwitchObservation& seen, std::vector<CrossConnect>& connects) const {
     std::vector<CrossConnect> found;
+    const auto add_those = [&](const CircuitSwitchSetpoint& known) {
+      std::ranges::copy_if(known.connects, std::back_inserter(found),
+                           [&](CrossConnect each) { return contains(seen.occupied, each); });
+    };
     for (const Plan* plan : seen.occupied.empty() ? std::vector<const Plan*>{} : plans_) {
       const DevicePlan* there = device_of(fabric_, *plan, id);
-      const auto* known = there == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&there->timeline.front().setpoint);
-      for (std::size_t i = 0; known != nullptr && i < known->connects.size(); ++i) {
-        if (contains(seen.occupied, known->connects[i])) {
-          found.push_back(known->connects[i]);
-        }
+      if (const auto* known =
+              there == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&there->timeline.front().setpoint)) {
+        add_those(*known);
       }
     }
+    std::ranges::for_each(left_states_of(id), add_those);
     connects = with_ours(std::move(connects), std::move(found));
   }
 
@@ -180,13 +191,16 @@ class SteeringCompleter {
   void run() {
     const bool deviates = any_deviates(devices_, plan_);
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      if (std::ranges::none_of(plan_.nodes[i].devices, [&](const DevicePlan& each) { return is_moving(fabric_, each); })) {
+      const auto is_told = [&](const DevicePlan& each) { return is_moving(fabric_, each) || is_left_otherwise(each); };
+      if (std::ranges::none_of(plan_.nodes[i].devices, is_told)) {
         continue;
       }
       for (DevicePlan& device : plan_.nodes.edit(i).devices) {
         if (is_moving(fabric_, device)) {
           moving_.push_back(device.device);
           add_states(device);
+        } else if (is_left_otherwise(device)) {
+          add_left(device);
         }
       }
     }
@@ -202,6 +216,19 @@ class SteeringCompleter {
     const auto found = devices_.found(device.device);
     if (found && !devices_.is_among(device.device, device.may_hold, *found)) {
       device.may_hold.push_back(*found);
+    }
+    add_left(device);
+  }
+
+  bool is_left_otherwise(const DevicePlan& device) const {
+    return device.left_alone && !devices_.left_states_of(device.device).empty();
+  }
+
+  void add_left(DevicePlan& device) const {
+    for (const CircuitSwitchSetpoint& state : devices_.left_states_of(device.device)) {
+      if (!devices_.is_among(device.device, device.may_hold, state)) {
+        device.may_hold.emplace_back(state);
+      }
     }
   }
 
@@ -292,7 +319,12 @@ std::vector<DeviceId> moved_in_light_of(const Fabric& fabric, const KnownState& 
 }
 
 bool is_as_known(const Fabric& fabric, const KnownState& known, const Plan& plan) {
-  return known.uncertain.empty() && !any_deviates(KnownDevices(fabric, known), plan);
+  const auto is_told = [&](const LeftSwitch& left) {
+    const DevicePlan* device = device_of(fabric, plan, left.device);
+    return device != nullptr && (device->touched || device->left_alone);
+  };
+  return known.uncertain.empty() && std::ranges::none_of(known.left, is_told) &&
+         !any_deviates(KnownDevices(fabric, known), plan);
 }
 
 void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan) {

@@ -13,12 +13,19 @@
 
 namespace loom {
 
+/// A circuit switch that commits which were not confirmed may have left in any of these: its connections are ours.
+struct LeftSwitch {
+  DeviceId device;
+  std::vector<CircuitSwitchSetpoint> states;
+};
+
 /// What is known of the fabric beside a plan.
 struct KnownState {
   const Plan* confirmed = nullptr;               ///< or what was found before the first plan; null: a dark fabric
   std::vector<const Plan*> uncertain{};          ///< went, and were not confirmed: carried out nowhere, in part or in full
   std::vector<const Observation*> observations;  ///< by device; null: not read since it was last set
   std::vector<PossibleLight> lights{};           ///< of lasers that follow no order
+  std::vector<LeftSwitch> left{};                ///< ascending device
 };
 
 /// Nothing that is known asks more of the plan than it says itself.
@@ -33,6 +40,7 @@ std::vector<DeviceId> unprovable_lasers(const Fabric& fabric, const KnownState& 
 /// What the plan moves of which the light of this laser may meet what differs; ascending.
 std::vector<DeviceId> moved_in_light_of(const Fabric& fabric, const KnownState& known, const Plan& plan, DeviceId laser);
 
+/// A switch that is left alone is told what it may hold, too, so that this lasts as long as the plan.
 /// Precondition: what uncertain plans touched is touched by `plan`, and their nodes take part.
 void see_to_steering(const Fabric& fabric, const KnownState& known, Plan& plan);
 

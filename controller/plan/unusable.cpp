@@ -222,7 +222,7 @@ LeftOut UnusableDevices::take_out(const Intent& intent, Schedule& schedule, cons
     }
     left_out.devices.insert(left_out.devices.end(), each.needs.begin(), each.needs.end());
     if (is_whole || !each.needs.empty()) {
-      left_out.circuits.push_back(each.circuit);
+      left_out.circuits.push_back({each.circuit, static_cast<std::uint32_t>(each.timeslot)});
       if (!is_whole) {
         std::erase(stage.timeslots[each.timeslot].circuits, each.circuit);
       }

@@ -19,6 +19,41 @@ constexpr std::int64_t kWordSaidAgain = 8;  ///< trips, until a word of a grant 
 /// A step of a ring waits for a neighbour's: the way through the fibre, and to the next order of the step.
 constexpr Duration kRingStep = std::chrono::microseconds{2};
 
+struct Way {
+  std::uint32_t plane = 0;
+  std::uint32_t group = 0;
+  std::int32_t channel = 0;  ///< before the WSS
+};
+
+/// Nothing: the circuit is none of this kind.
+std::optional<Way> way_of(const OddlShape& shape, const Circuit& circuit) {
+  const std::int32_t channel = shape.channels.channel_of(circuit.slot);
+  const std::size_t nodes = shape.positions.size();
+  if (channel < 0 || circuit.source.value >= nodes || circuit.destination.value >= nodes) {
+    return std::nullopt;
+  }
+  const OddlPosition& from = shape.positions[circuit.source.value];
+  const auto plane =
+      static_cast<std::uint32_t>(std::ranges::find(from.transmitters, circuit.transmitter) - from.transmitters.begin());
+  return plane < shape.planes ? std::optional(Way{plane, from.group, channel}) : std::nullopt;
+}
+
+/// Light of schedules that an operator gave, in any of their stages, is nobody else's. Its owners are numbered from `first`.
+void own_pinned(const OddlShape& shape, const Intent& intent, JobIndex first, WavelengthOwners& owners) {
+  for (std::size_t i = 0; i < intent.pinned.size(); ++i) {
+    const bool is_wanted = std::ranges::find(intent.jobs, intent.pinned[i].job, &Job::id) != intent.jobs.end();
+    for (const Stage& stage : is_wanted ? intent.pinned[i].stages : std::vector<Stage>{}) {
+      for (const Timeslot& timeslot : stage.timeslots) {
+        for (const Circuit& circuit : timeslot.circuits) {
+          if (const auto way = way_of(shape, circuit)) {
+            owners.own(way->plane, way->group, way->channel, first + static_cast<JobIndex>(i));
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Result<Schedule> OddlScheduler::run() {
@@ -35,6 +70,7 @@ Result<Schedule> OddlScheduler::run() {
     }
     options_.push_back(*std::move(options));
   }
+  own_pinned(shape_, intent_, static_cast<JobIndex>(demand_.jobs.size()), owners_);
   reserve_held();
   reserve_orders();
   for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
@@ -47,16 +83,13 @@ void OddlScheduler::reserve_held() {
   held_.resize(demand_.jobs.size());
   for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {
     for (const Circuit& circuit : demand_.jobs[job].held) {
-      const std::int32_t channel = shape_.channels.channel_of(circuit.slot);
-      if (channel < 0 || circuit.source.value >= shape_.positions.size() ||
-          circuit.destination.value >= shape_.positions.size()) {
+      const auto way = way_of(shape_, circuit);
+      if (!way) {
         continue;
       }
-      const OddlPosition& from = position(circuit.source);
-      const auto plane = static_cast<std::uint32_t>(
-          std::find(from.transmitters.begin(), from.transmitters.end(), circuit.transmitter) - from.transmitters.begin());
-      if (plane < shape_.planes && owners_.admits(plane, from.group, channel, job)) {
-        owners_.own(plane, from.group, channel, job);
+      const auto [plane, group, channel] = *way;
+      if (owners_.admits(plane, group, channel, job)) {
+        owners_.own(plane, group, channel, job);
         held_[job].emplace(Link{circuit.source, circuit.destination, plane}, channel);
       }
     }
@@ -357,7 +390,7 @@ std::int32_t OddlScheduler::held_channel(JobIndex job, const Link& link) const {
   return found == held_[job].end() ? kNoChannel : found->second;
 }
 
-Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const Intent&, Budget budget) {
+Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const Intent& intent, Budget budget) {
   auto shape = read_oddl(fabric);
   if (!shape) {
     return std::unexpected(std::move(shape).error());
@@ -369,7 +402,7 @@ Result<Schedule> schedule_oddl(const Fabric& fabric, const Demand& demand, const
       }
     }
   }
-  return OddlScheduler(fabric, demand, *shape, budget).run();
+  return OddlScheduler(fabric, demand, intent, *shape, budget).run();
 }
 
 }  // namespace loom

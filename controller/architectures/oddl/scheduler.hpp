@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/architectures/oddl/maps.hpp"
@@ -32,8 +34,8 @@ struct NodeTransfer {
 
 class OddlScheduler {
  public:
-  OddlScheduler(const Fabric& fabric, const Demand& demand, const OddlShape& shape, Budget budget)
-      : fabric_(fabric), demand_(demand), shape_(shape), owners_(shape), budget_(budget) {}
+  OddlScheduler(const Fabric& fabric, const Demand& demand, const Intent& intent, const OddlShape& shape, Budget budget)
+      : fabric_(fabric), demand_(demand), intent_(intent), shape_(shape), owners_(shape), budget_(budget) {}
 
   Result<Schedule> run();
 
@@ -100,7 +102,12 @@ class OddlScheduler {
   Result<void> add_timeslot(JobIndex job, const std::vector<NodeTransfer>& transfers, const Ways& ways,
                             std::vector<StageMap>& maps, Stage& stage);
 
-  std::string name_of(JobIndex job) const { return format_text("job {}", demand_.jobs[job].job.value); }
+  /// Behind the jobs of the demand come those whose schedules are pinned.
+  std::string name_of(JobIndex job) const {
+    const std::size_t demanded = demand_.jobs.size();
+    return job < demanded ? format_text("job {}", demand_.jobs[job].job.value)
+                          : format_text("job {}, whose schedule is pinned", intent_.pinned[job - demanded].job.value);
+  }
   static bool may_use(const JobDemand& demand, std::uint32_t plane) {
     const std::vector<std::uint32_t>& planes = numbers_of(demand.share, kPlanesShare);
     return planes.empty() || std::binary_search(planes.begin(), planes.end(), plane);
@@ -109,6 +116,7 @@ class OddlScheduler {
 
   const Fabric& fabric_;
   const Demand& demand_;
+  const Intent& intent_;
   const OddlShape& shape_;
   std::vector<OddlOptions> options_;  ///< by job
   WavelengthOwners owners_;

@@ -31,8 +31,9 @@ struct RingJob {
 
 class SipRingScheduler {
  public:
-  SipRingScheduler(const Demand& demand, const SipRingShape& shape, const Fabric& fabric, Budget budget)
+  SipRingScheduler(const Demand& demand, const Intent& intent, const SipRingShape& shape, const Fabric& fabric, Budget budget)
       : demand_(demand),
+        intent_(intent),
         shape_(shape),
         fabric_(fabric),
         budget_(budget),
@@ -62,6 +63,7 @@ class SipRingScheduler {
       }
       jobs.push_back(*std::move(job));
     }
+    take_pinned();
     for (RingJob& job : jobs) {
       hold(job);
     }
@@ -133,6 +135,30 @@ class SipRingScheduler {
 
   RingArc arc(std::uint32_t bus, const RingPair& pair) const {
     return arc_of(map_.nodes(), shape_.buses[bus].direction, pair.source, pair.destination);
+  }
+
+  /// Light of schedules that an operator gave is nobody else's.
+  void take_pinned() {
+    for (const JobSchedule& pinned : intent_.pinned) {
+      if (std::ranges::find(intent_.jobs, pinned.job, &Job::id) == intent_.jobs.end()) {
+        continue;
+      }
+      for (const Stage& stage : pinned.stages) {
+        for (const Timeslot& timeslot : stage.timeslots) {
+          std::ranges::for_each(timeslot.circuits, [this](const Circuit& circuit) { take(circuit); });
+        }
+      }
+    }
+  }
+
+  void take(const Circuit& circuit) {
+    const auto& place = place_of_[circuit.transmitter.value];
+    const std::size_t nodes = shape_.position.size();
+    if (place && circuit.source.value < nodes && circuit.destination.value < nodes) {
+      const auto [bus, channel] = *place;
+      const RingPair pair{shape_.position[circuit.source.value], shape_.position[circuit.destination.value], 1};
+      map_.set(bus, channel, arc(bus, pair), true);
+    }
   }
 
   /// What is lit and still wanted is taken before anybody chooses.
@@ -338,6 +364,7 @@ class SipRingScheduler {
   }
 
   const Demand& demand_;
+  const Intent& intent_;
   const SipRingShape& shape_;
   const Fabric& fabric_;
   Budget budget_;
@@ -349,12 +376,12 @@ class SipRingScheduler {
 
 }  // namespace
 
-Result<Schedule> schedule_sip_ring(const Fabric& fabric, const Demand& demand, const Intent&, Budget budget) {
+Result<Schedule> schedule_sip_ring(const Fabric& fabric, const Demand& demand, const Intent& intent, Budget budget) {
   auto shape = read_sip_ring(fabric);
   if (!shape) {
     return std::unexpected(std::move(shape).error());
   }
-  return SipRingScheduler(demand, *shape, fabric, budget).run();
+  return SipRingScheduler(demand, intent, *shape, fabric, budget).run();
 }
 
 }  // namespace loom

@@ -267,7 +267,8 @@ void CommitRunner::consider_planning(EffectSink& sink) {
   request->may_leave_out =
       confirmed_.exists() && confirmed_.intent().lasers_off ? ids_of(desired_.intent()) : unlit_jobs(desired_.intent(), jobs_);
   unusable_.planned_without(request->unusable);
-  phase_ = Planning{request->revision, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent()};
+  phase_ = Planning{request->revision, std::move(wanted_->reason), std::move(wanted_->ordered_by), desired_.intent(),
+                    found_.is_for_now(request->observed)};
   wanted_.reset();
   sink.emit(MakePlan{std::move(request)});
 }
@@ -278,7 +279,12 @@ bool CommitRunner::on_planned(const PlanOutcome& outcome, EffectSink& sink) {
   }
   Planning planned = std::move(std::get<Planning>(phase_));
   phase_ = Idle{};
-  if (!outcome.result) {
+  if (!outcome.result && planned.is_for_now) {
+    wanted_ = wanted_ ? std::move(wanted_)
+                      : WantedPlan{std::move(planned.reason), facts_.now + facts_.timings.beat_interval,
+                                   std::move(planned.ordered_by)};
+    consider_planning(sink);
+  } else if (!outcome.result) {
     refuse_plan(std::move(planned), outcome.result.error(), sink);
   } else if (planned.intent.lasers_off != desired_.intent().lasers_off) {
     want_plan("lasers were switched while planning", sink);
@@ -332,6 +338,7 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   Committing committing;
   committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
   KnownState known = found_.known(uncertain.plans());
+  known.left = unusable_.left_switches();
   plan = found_.widen(std::move(plan), uncertain, std::exchange(repair_, {}), known);
   known.lights = possible_light_of(unusable_.devices());
   numbers_.take_circuits(plan->next_circuit);

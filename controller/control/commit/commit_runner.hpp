@@ -107,7 +107,8 @@ class CommitRunner {
     Revision revision;
     std::string reason;
     std::string ordered_by;
-    Intent intent;  ///< as it was planned for
+    Intent intent;            ///< as it was planned for
+    bool is_for_now = false;  ///< beside light that an agent which has just fallen silent may darken
   };
   enum class CommitStep : std::uint8_t {
     waiting_for_quiet,    ///< jobs that it darkens

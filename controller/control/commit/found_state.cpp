@@ -97,6 +97,14 @@ void FoundState::add_to(PlanRequest& request) const {
   request.base = confirmed_.exists() ? confirmed_.base() : first_base(std::move(observations), request.observed);
 }
 
+bool FoundState::is_for_now(const std::vector<ObservedLight>& observed) const {
+  return policy_.foreign == DriftAnswer::repair && std::ranges::any_of(observed, [this](const ObservedLight& light) {
+           const NodeId node = facts_.fabric->device(light.laser).agent;
+           return !light.may_darken && !sessions_.is_present(node) && !sessions_.is_given_up(node) &&
+                  !desired_.in_maintenance(node);
+         });
+}
+
 KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& uncertain) const {
   KnownState known;
   known.confirmed = confirmed_.exists() ? &confirmed_.plan() : nullptr;

@@ -27,6 +27,8 @@ class FoundState {
 
   /// Fills base and observed light of a plan that is asked for now.
   void add_to(PlanRequest& request) const;
+  /// Some of this light may be darkened as soon as its agent is heard again, or is planned around once nobody waits for that.
+  bool is_for_now(const std::vector<ObservedLight>& observed) const;
   /// `uncertain`: what went and was not confirmed. Good as long as it, and no event has come.
   KnownState known(const std::vector<std::shared_ptr<const Plan>>& uncertain) const;
   /// The plan as it is committed: widened to what is uncertain, to what is repaired and to what its agents were read to hold

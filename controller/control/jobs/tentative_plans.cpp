@@ -122,8 +122,12 @@ std::optional<Error> TentativePlans::costs_light(const PlanResult& made) const {
     return present != nullptr && std::any_of(present->left_out.begin(), present->left_out.end(),
                                              [&](const LeftOut& before) { return before.job == each.job; });
   };
+  const auto is_lit = [this](JobId id) {
+    return confirmed_.exists() &&
+           std::ranges::find(confirmed_.plan().circuits, id, &Circuit::job) != confirmed_.plan().circuits.end();
+  };
   const auto found = std::find_if(made.left_out.begin(), made.left_out.end(),
-                                  [&](const LeftOut& each) { return each.in_part && !is_known(each); });
+                                  [&](const LeftOut& each) { return !is_known(each) && (each.in_part || is_lit(each.job)); });
   return found == made.left_out.end() ? std::nullopt : std::optional(found->why);
 }
 

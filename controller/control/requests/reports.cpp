@@ -96,8 +96,7 @@ ReportPage<CircuitReport> Reports::circuit_rows(const Query& query) const {
     const bool is_named = !query.id.has_value() && each.in_part &&
                           std::any_of(jobs.begin(), jobs.end(), [&](const JobSchedule& job) { return job.job == each.job; });
     for (std::size_t i = 0; is_named && i < each.circuits.size(); ++i) {
-      page.add(0,
-               [&] { return CircuitReport{each.circuits[i], 0, "FAILED", LightState::dark, Duration{-1}, each.why.message}; });
+      page.add(0, [&] { return report_of(each, each.circuits[i]); });
     }
   }
   return page.take();

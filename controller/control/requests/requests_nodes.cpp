@@ -153,7 +153,7 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
   const bool has_jobs = std::any_of(desired_.intent().jobs.begin(), desired_.intent().jobs.end(),
                                     [&](const Job& job) { return is_on(job, node); });
   const bool has_light = std::ranges::any_of(facts_.fabric->devices_of_agent[node.value],
-                                             [this](DeviceId device) { return unusable_.may_emit_light(device); });
+                                             [this](DeviceId device) { return unusable_.may_be_lit(device); });
   if (!sessions_.is_present(node) && (has_jobs || (maintains && has_light)) && !(maintains && request.force)) {
     return refuse(
         requester,

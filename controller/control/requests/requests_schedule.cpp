@@ -109,6 +109,33 @@ bool has_unknown_schedule(const PlanResult& plan) {
   });
 }
 
+/// Circuits of the job that nothing lights now and that are neither named nor replaced.
+std::size_t missing_of(const LeftOut& left, const std::vector<ScheduledCircuit>& circuits) {
+  const auto is_missing = [&](const LeftCircuit& dark) {
+    const Circuit& circuit = dark.circuit;
+    return std::ranges::none_of(circuits, [&](const ScheduledCircuit& named) {
+      const bool same_ends = named.source == circuit.source && named.destination == circuit.destination;
+      const bool is_it = same_ends && named.transmitter.value_or(circuit.transmitter) == circuit.transmitter;
+      const bool replaces = named.transmitter == circuit.transmitter || named.receiver == circuit.receiver;
+      return named.job == circuit.job && named.timeslot == dark.timeslot && (is_it || replaces);
+    });
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(left.circuits, is_missing));
+}
+
+/// Errors: busy; it would be lost for good.
+Result<void> check_complete(const PlanResult& present, JobId job, const std::vector<ScheduledCircuit>& circuits) {
+  const auto left =
+      std::ranges::find_if(present.left_out, [&](const LeftOut& each) { return each.job == job && each.in_part; });
+  const std::size_t missing = left == present.left_out.end() ? 0 : missing_of(*left, circuits);
+  return missing == 0 ? Result<void>{}
+                      : fail(ErrorCode::busy,
+                             format_text("{} circuits of job {} have no light now ({}), and are missing from what is to be "
+                                         "applied",
+                                         missing, job.value, left->why.message),
+                             "loom schedule apply FILE --mode overwrite  (without them)");
+}
+
 /// The schedules of the jobs that the circuits are about, with those circuits in the jobs' present stages. `overwrite`: of
 /// every job, and only the named circuits.
 Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode, const Fabric& fabric,
@@ -129,6 +156,9 @@ Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& ci
                     format_text("{} circuits of job {} come or go with the revision that follows {}", schedule.waiting,
                                 schedule.job.value, confirmed.revision().value),
                     "loom schedule history");
+      }
+      if (mode != ApplyMode::overwrite) {
+        LOOM_TRY(check_complete(*confirmed.present(), schedule.job, circuits));
       }
       pins[schedule.job] = schedule;
       stages[schedule.job] = &pins[schedule.job].stages[job->stage];

@@ -152,11 +152,15 @@ std::vector<CircuitReport> LightWatch::reports_of(const std::vector<std::pair<Ci
   return rows;
 }
 
+CircuitReport report_of(const LeftOut& left_out, const LeftCircuit& left) {
+  return {left.circuit, left.timeslot, "FAILED", LightState::dark, Duration{-1}, left_out.why.message};
+}
+
 std::vector<CircuitReport> LightWatch::left_out_of(JobId job) const {
   std::vector<CircuitReport> rows;
   for (const LeftOut& each : confirmed_.present()->left_out) {
-    for (const Circuit& circuit : each.job == job && each.in_part ? each.circuits : std::vector<Circuit>{}) {
-      rows.push_back({circuit, 0, "FAILED", LightState::dark, Duration{-1}, each.why.message});
+    for (const LeftCircuit& left : each.job == job && each.in_part ? each.circuits : std::vector<LeftCircuit>{}) {
+      rows.push_back(report_of(each, left));
     }
   }
   return rows;

@@ -110,4 +110,7 @@ class LightWatch {
   Instant not_before_{};  ///< nor more often than this
 };
 
+/// A circuit that the plan does without, as reports have it.
+CircuitReport report_of(const LeftOut& left_out, const LeftCircuit& left);
+
 }  // namespace loom

@@ -9,6 +9,7 @@
 #include "controller/plan/lower/lower.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "core/fabric/occupied_ports.hpp"
+#include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
 namespace loom {
@@ -34,20 +35,37 @@ void add_emissions(const DevicePlan& plan, std::vector<FrequencySlot>& slots) {
   }
 }
 
-void add_connects(const DevicePlan& plan, std::vector<CrossConnect>& connects) {
-  if (const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&plan.timeline.front().setpoint)) {
-    connects = with_ours(std::move(connects), ocs->connects);
+/// Where it wants the switch, and where that may stand as long as it has not moved. The oldest of too many go.
+void add_states(const DevicePlan& plan, std::vector<CircuitSwitchSetpoint>& states) {
+  constexpr std::size_t kMost = limits::kSetpointsHeld / 2;  // a plan names what it knows of itself beside them
+  const auto add_one = [&](const Setpoint& setpoint) {
+    const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
+    if (ocs != nullptr && std::ranges::find(states, *ocs) == states.end()) {
+      states.erase(states.begin(), states.begin() + (states.size() == kMost ? 1 : 0));
+      states.push_back(*ocs);
+    }
+  };
+  add_one(plan.timeline.front().setpoint);
+  std::ranges::for_each(plan.may_hold, add_one);
+}
+
+Duration backoff(Duration first, std::uint32_t failures) {
+  return std::min<Duration>(first * (1LL << std::min(2 * (failures - 1), 20U)), kBackoffMost);
+}
+
+/// Of a laser: what the confirmed plan has it emit.
+std::vector<FrequencySlot> base_emissions(const ConfirmedPlans& confirmed, const Fabric& fabric, DeviceId device) {
+  std::vector<FrequencySlot> slots;
+  const DevicePlan* plan = confirmed.exists() ? confirmed.desired_of(fabric, device) : nullptr;
+  if (plan != nullptr) {
+    add_emissions(*plan, slots);
   }
+  return slots;
 }
 
 std::string name_of(const Device& device) { return format_text("{} (device {})", device.name, device.id.value); }
 
 }  // namespace
-
-Duration UnusableWatch::backoff(std::uint32_t failures) const {
-  const Duration first = facts_.timings.repair_backoff;
-  return std::min<Duration>(first * (1LL << std::min(2 * (failures - 1), 20U)), kBackoffMost);
-}
 
 void UnusableWatch::mark(DeviceId id, std::string why, EffectSink& sink) {
   Row& row = rows_[id];
@@ -59,7 +77,7 @@ void UnusableWatch::mark(DeviceId id, std::string why, EffectSink& sink) {
     return;  // the same failure, told twice
   }
   ++row.failures;
-  row.retry_at = facts_.now + backoff(row.failures);
+  row.retry_at = facts_.now + backoff(facts_.timings.repair_backoff, row.failures);
   const Device& device = facts_.fabric->device(id);
   Alarm alarm;
   alarm.code = AlarmCode::device_failed;
@@ -123,7 +141,7 @@ void UnusableWatch::may_have_left(const Plan& plan) {
         Left& left = left_[device.device];
         left.since = facts_.now;
         add_emissions(device, left.emissions);
-        add_connects(device, left.connects);
+        add_states(device, left.states);
       }
     }
   }
@@ -159,23 +177,19 @@ void UnusableWatch::commit_confirmed() {
     }
   }
   for (const DeviceId id : confirmed_.left_alone()) {
-    for (const Setpoint& held : confirmed_.desired_of(*facts_.fabric, id)->may_hold) {
+    const DevicePlan& device = *confirmed_.desired_of(*facts_.fabric, id);
+    if (device.may_hold.empty()) {
+      continue;
+    }
+    Left& left = left_[id];
+    left.since = facts_.now;
+    add_states(device, left.states);
+    for (const Setpoint& held : device.may_hold) {
       if (const auto* light = std::get_if<TransmitterSetpoint>(&held)) {
-        Left& left = left_[id];
-        left.since = facts_.now;
         add(left.emissions, light->slot);
       }
     }
   }
-}
-
-std::vector<FrequencySlot> UnusableWatch::base_emissions(DeviceId device) const {
-  std::vector<FrequencySlot> slots;
-  const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, device) : nullptr;
-  if (plan != nullptr) {
-    add_emissions(*plan, slots);
-  }
-  return slots;
 }
 
 /// The last instant at which an order may have changed it.
@@ -201,7 +215,7 @@ UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
   const Observation* seen = sessions_.observed(id);
   const auto left = left_.find(id);
   const bool is_laser = facts_.fabric->device(id).role == DeviceRole::transmitter;
-  const std::vector<FrequencySlot> base = base_emissions(id);
+  const std::vector<FrequencySlot> base = base_emissions(confirmed_, *facts_.fabric, id);
   if (is_laser && is_proven_dark(id)) {
     device.holds = base.empty();
     return device;
@@ -250,7 +264,13 @@ bool UnusableWatch::may_emit_light(DeviceId laser) const {
     return false;
   }
   const UnusableDevice row = entry(laser, {});
-  return !row.may_emit.empty() || (row.holds && !base_emissions(laser).empty());
+  return !row.may_emit.empty() || (row.holds && !base_emissions(confirmed_, *facts_.fabric, laser).empty());
+}
+
+bool UnusableWatch::may_be_lit(DeviceId laser) const {
+  const bool is_laser = facts_.fabric->device(laser).role == DeviceRole::transmitter;
+  const bool was_lit = !confirmed_.exists() || !base_emissions(confirmed_, *facts_.fabric, laser).empty();
+  return may_emit_light(laser) || (is_laser && was_lit && !is_proven_dark(laser));
 }
 
 std::string UnusableWatch::why(DeviceId id) const {
@@ -333,6 +353,16 @@ std::optional<std::string> UnusableWatch::take_freed_port() {
   return name;
 }
 
+std::vector<LeftSwitch> UnusableWatch::left_switches() const {
+  std::vector<LeftSwitch> switches;
+  for (const auto& [device, left] : left_) {
+    if (!left.states.empty()) {
+      switches.push_back({device, left.states});
+    }
+  }
+  return switches;
+}
+
 std::vector<CrossConnect> UnusableWatch::occupied_of(DeviceId id) const {
   const Observation* seen = sessions_.observed(id);
   const auto* ocs = seen == nullptr ? nullptr : std::get_if<CircuitSwitchObservation>(&seen->reading);
@@ -343,7 +373,9 @@ std::vector<CrossConnect> UnusableWatch::occupied_of(DeviceId id) const {
   const auto* desired = plan == nullptr ? nullptr : std::get_if<CircuitSwitchSetpoint>(&plan->timeline.front().setpoint);
   std::vector<CrossConnect> ours = desired == nullptr ? std::vector<CrossConnect>{} : desired->connects;
   if (const auto left = left_.find(id); left != left_.end()) {  // an agent that began anew takes them for somebody else's
-    ours = with_ours(std::move(ours), left->second.connects);
+    for (const CircuitSwitchSetpoint& state : left->second.states) {
+      ours = with_ours(std::move(ours), state.connects);
+    }
   }
   return others_beside(*ocs, ours);
 }

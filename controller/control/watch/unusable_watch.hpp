@@ -14,6 +14,7 @@
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
 #include "controller/control/watch/alarm_board.hpp"
+#include "controller/plan/steering.hpp"
 #include "core/planning.hpp"
 
 namespace loom {
@@ -57,8 +58,12 @@ class UnusableWatch {
   bool is_proven_dark(DeviceId laser) const;
   /// A laser that may send light, and cannot be told not to.
   bool may_emit_light(DeviceId laser) const;
+  /// The same, or one that nobody has seen dark since the confirmed plan lit it, or at all where nothing is confirmed.
+  bool may_be_lit(DeviceId laser) const;
   /// Why plans do without it; empty: they do not.
   std::string why(DeviceId device) const;
+  /// Circuit switches that failed commits may have left otherwise than is planned.
+  std::vector<LeftSwitch> left_switches() const;
   /// Something that the last plan did without is of use again: its name, once.
   std::optional<std::string> take_recovery();
 
@@ -73,18 +78,16 @@ class UnusableWatch {
   /// What a failed commit may have left of a device that it touched, or a plan that left it alone.
   struct Left {
     Instant since{};
-    std::vector<FrequencySlot> emissions{};  ///< of a laser
-    std::vector<CrossConnect> connects{};    ///< of a circuit switch
+    std::vector<FrequencySlot> emissions{};       ///< of a laser
+    std::vector<CircuitSwitchSetpoint> states{};  ///< of a circuit switch
   };
 
   void mark(DeviceId device, std::string why, EffectSink& sink);
-  Duration backoff(std::uint32_t failures) const;
   Instant done_at(DeviceId device) const;
   std::optional<std::string> take_freed_port();
   UnusableDevice entry(DeviceId device, std::string why) const;
   /// Of a circuit switch: what somebody else connected, by its last reading, beside what is desired.
   std::vector<CrossConnect> occupied_of(DeviceId device) const;
-  std::vector<FrequencySlot> base_emissions(DeviceId device) const;
 
   const ControllerFacts& facts_;
   const ConfirmedPlans& confirmed_;

@@ -188,13 +188,14 @@ TEST_CASE("a job that the plan leaves out is dark for the reason of that, the ot
 
 TEST_CASE("circuits that a plan is without are listed for a job that runs in part, and for no other") {
   Bench bench;
-  const std::vector<Circuit> some{bench.circuit(kRing), bench.circuit(kRing, 1)};
+  const std::vector<LeftCircuit> some{{bench.circuit(kRing), 0}, {bench.circuit(kRing, 1), 2}};
   bench.result->left_out = {{kRing, Error{ErrorCode::infeasible, "its laser follows no order"}, true, {}, some},
                             {kExchange, Error{ErrorCode::infeasible, "no path"}, false, {}, some}};
   bench.confirm();
   const std::vector<CircuitReport> rows = bench.watch.left_out_of(kRing);
   REQUIRE(rows.size() == 2);
-  CHECK(rows[1].circuit == some[1]);
+  CHECK(rows[1].circuit == some[1].circuit);
+  CHECK(rows[1].timeslot == 2);
   CHECK(rows[1].light == LightState::dark);
   CHECK(rows[1].why == "its laser follows no order");
   CHECK(bench.watch.left_out_of(kExchange).empty());

@@ -148,6 +148,138 @@ TEST_CASE("after drains and applied schedules a job that fits a free group is ne
   }
 }
 
+/// Jobs come, go on to other stages, have their schedule pinned, and go.
+class StageWalk {
+ public:
+  explicit StageWalk(std::uint64_t seed)
+      : chance_(seed), planning_(std::make_shared<const Fabric>([] { return small_oddl(24, 6); }())) {}
+
+  void step() {
+    const Intent before = planning_.request.intent;
+    auto& jobs = planning_.request.intent.jobs;
+    const std::uint32_t kind = jobs.empty() ? 0 : below(10);
+    const bool comes = kind < 2;
+    if (comes) {
+      Job job = job_of(next_++, 2 + below(9), below(3) == 0 ? CollectiveKind::all_reduce : CollectiveKind::all_to_all);
+      if (job.spec.collectives[0].kind == CollectiveKind::all_to_all) {
+        job.spec.options["map"] = "maps";
+      }
+      jobs.push_back(std::move(job));
+    } else {
+      Job& job = jobs[below(static_cast<std::uint32_t>(jobs.size()))];
+      auto& pinned = planning_.request.intent.pinned;
+      const auto is_its = [&](const JobSchedule& pin) { return pin.job == job.id; };
+      if (kind == 2) {
+        std::erase_if(pinned, is_its);
+        jobs.erase(jobs.begin() + (&job - jobs.data()));
+      } else if (kind == 3 && std::ranges::none_of(pinned, is_its)) {
+        pinned.push_back(schedules_[job.id]);
+        std::ranges::sort(pinned, {}, &JobSchedule::job);
+      } else {
+        job.stage = below(static_cast<std::uint32_t>(schedules_[job.id].stages.size()));
+        ++advances_;
+      }
+    }
+    const auto made = planning_.attempt();
+    if (made) {
+      for (const JobSchedule& each : (*made)->schedule.jobs) {
+        schedules_[each.job] = each;
+      }
+      return;
+    }
+    INFO(made.error().message);
+    planning_.request.intent = before;
+    CHECK(comes);  // who is there already loses nothing
+  }
+
+  int advances() const { return advances_; }
+
+ private:
+  std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(chance_() % limit); }
+
+  std::mt19937_64 chance_;
+  Planning planning_;
+  std::map<JobId, JobSchedule> schedules_;
+  std::uint64_t next_ = 1;
+  int advances_ = 0;
+};
+
+TEST_CASE("whoever is admitted has light in every stage, whichever the others are in and whoever is pinned") {
+  int advances = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    INFO("seed " << seed);
+    StageWalk walk(seed);
+    for (int i = 0; i < 40; ++i) {
+      walk.step();
+    }
+    advances += walk.advances();
+  }
+  CHECK(advances > 500);
+}
+
+/// The schedule with one circuit alone in its second stage, which leads to one of the nodes 8..11 and can be lit.
+std::optional<JobSchedule> led_elsewhere(const Planning& planning, const JobSchedule& schedule) {
+  for (const Circuit& circuit : schedule.stages[1].timeslots[0].circuits) {
+    for (std::uint32_t node = 8; node < 12; ++node) {
+      JobSchedule given = schedule;
+      Stage& stage = given.stages[1];
+      stage.timeslots.resize(1);
+      stage.timeslots[0].circuits = {circuit};
+      Circuit& moved = stage.timeslots[0].circuits.front();
+      moved.destination = NodeId{node};
+      moved.receiver = planning.fabric->nodes[node].receivers[0];
+      Planning trial = planning;
+      trial.request.intent.jobs[0].stage = 1;
+      trial.request.intent.pinned = {given};
+      if (trial.attempt()) {
+        return given;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+TEST_CASE("a job is not admitted whose receivers an operator gave to another job's next stage") {
+  Planning planning(std::make_shared<const Fabric>(small_oddl(12, 4)));
+  Job exchanging = placed_job(1, {0, 1, 2, 3, 4, 5, 6, 7});
+  exchanging.spec.collectives[0].kind = CollectiveKind::all_to_all;
+  exchanging.spec.options["map"] = "maps";
+  planning.request.intent.jobs = {exchanging};
+  const auto first = planning.attempt();
+  REQUIRE(first);
+  REQUIRE((*first)->schedule.jobs[0].stages.size() > 1);
+  const auto given = led_elsewhere(planning, (*first)->schedule.jobs[0]);
+  REQUIRE(given);
+  planning.request.intent.pinned = {*given};
+  REQUIRE(planning.attempt());
+  planning.request.intent.jobs.push_back(placed_job(2, {8, 9, 10, 11}));
+  const auto second = planning.attempt();
+  REQUIRE_FALSE(second);
+  CHECK(second.error().message.starts_with("with job 1 in stage 2: "));
+}
+
+TEST_CASE("a job that comes while lasers are off is placed where it will have light") {
+  Planning planning(std::make_shared<const Fabric>(small_oddl(8, 4)));
+  auto& intent = planning.request.intent;
+  intent.lasers_off = true;
+  const auto laser = planning.fabric->device_of_element[planning.fabric->nodes[1].transmitters[0].value];
+  REQUIRE(laser);
+  DeviceOverride darkened;
+  darkened.device = *laser;
+  darkened.setpoint = idle_setpoint(*planning.fabric, planning.fabric->device(*laser));
+  intent.overrides = {darkened};
+  intent.jobs = {job_of(1, 4, CollectiveKind::all_reduce)};
+  const auto off = planning.attempt();
+  INFO((off ? "" : off.error().message));
+  REQUIRE(off);
+  CHECK((*off)->plan.circuits.empty());
+  planning.request.intent.lasers_off = false;
+  const auto on = planning.attempt();
+  INFO((on ? "" : on.error().message));
+  REQUIRE(on);
+  CHECK((*on)->plan.circuits.size() == 4);
+}
+
 /// An admission over made-up attempts: `fits` says which jobs can be planned together, and where.
 struct Attempts {
   std::vector<std::vector<std::uint64_t>> made;  ///< jobs of each attempt

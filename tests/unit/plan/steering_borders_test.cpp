@@ -181,6 +181,38 @@ TEST_CASE("a device that a revision in doubt may have found elsewhere may be the
   CHECK(std::find(may_hold.begin(), may_hold.end(), elsewhere) != may_hold.end());
 }
 
+TEST_CASE("a switch that failed commits may have left otherwise is told so, be it moved or left alone") {
+  Bench bench;
+  const CircuitSwitchSetpoint left{{{2, 7}}};
+  bench.known.left = {{bench.ocs, {left}}};
+  const bool is_left_alone = GENERATE(false, true);
+  DevicePlan& device = bench.share(bench.plan, bench.ocs);
+  device.touched = !is_left_alone;
+  device.left_alone = is_left_alone;
+  CHECK_FALSE(is_as_known(*bench.fabric, bench.known, bench.plan));
+  Plan wide = bench.completed();
+  const auto& may_hold = bench.share(wide, bench.ocs).may_hold;
+  CHECK(std::ranges::find(may_hold, Setpoint{left}) != may_hold.end());
+  CHECK(bench.share(wide, bench.ocs).touched != is_left_alone);
+}
+
+TEST_CASE("what an agent that began anew takes for somebody else's is ours where a failed commit may have left it") {
+  Bench bench;
+  const auto connects =
+      std::get<CircuitSwitchSetpoint>(bench.share(bench.confirmed, bench.ocs).timeline.front().setpoint).connects;
+  CircuitSwitchObservation seen{{}, true};
+  seen.occupied = connects;
+  std::swap(seen.occupied.front().output, seen.occupied.back().output);
+  bench.see(bench.ocs, seen);
+  const bool is_known = GENERATE(false, true);
+  if (is_known) {
+    bench.known.left = {{bench.ocs, {CircuitSwitchSetpoint{seen.occupied}}}};
+  }
+  Plan wide = bench.completed();
+  const auto& may_hold = bench.share(wide, bench.ocs).may_hold;
+  CHECK((std::ranges::find(may_hold, Setpoint{CircuitSwitchSetpoint{seen.occupied}}) != may_hold.end()) == is_known);
+}
+
 TEST_CASE("two places of a ring are one as long as light cannot tell them apart") {
   const auto fabric = small_fabric(2);
   const auto bank = std::find_if(fabric->devices.begin(), fabric->devices.end(),

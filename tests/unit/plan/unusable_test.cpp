@@ -156,7 +156,7 @@ TEST_CASE("a running job loses what needs the device, and only that") {
   REQUIRE((*made)->left_out.size() == 1);
   CHECK((*made)->left_out[0].in_part);
   REQUIRE((*made)->left_out[0].circuits.size() == 1);
-  CHECK((*made)->left_out[0].circuits[0].source == NodeId{5});
+  CHECK((*made)->left_out[0].circuits[0].circuit.source == NodeId{5});
   CHECK(circuits_of((*made)->plan, JobId{1}) == circuits_of((*before)->plan, JobId{1}));
   CHECK(circuits_of((*made)->plan, JobId{3}) == circuits_of((*before)->plan, JobId{3}));
   CHECK(circuits_of((*made)->plan, JobId{2}).size() == 3);

@@ -97,6 +97,21 @@ TEST_CASE("a drained node gets no new job until it is undrained") {
   CHECK(bench.ask(SubmitJob{spec, true}).outcome.ok());
 }
 
+TEST_CASE("a node that fell silent in light goes into maintenance only when somebody says that it is dark") {
+  RequestBench bench;
+  const JobId job = bench.light(4);
+  const NodeId node = bench.shown().front().source;
+  bench.silent.insert(node);
+  bench.run_for(std::chrono::milliseconds{1500});  // missed, and not given up yet
+  REQUIRE(bench.ask(CancelJob{job}).outcome.ok());
+  const bool is_forced = GENERATE(false, true);
+  const OperatorReply reply = bench.ask(NodeRequest{node, NodeAction::maintain, is_forced, false});
+  CHECK(reply.outcome.ok() == is_forced);
+  if (!is_forced) {
+    CHECK(refusal_of(reply).message.find("does not answer, so its lasers cannot be darkened from here") != std::string::npos);
+  }
+}
+
 TEST_CASE("a node in maintenance is latched dark when its light has gone, and comes back drained") {
   RequestBench bench;
   bench.light(4);

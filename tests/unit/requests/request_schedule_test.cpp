@@ -32,6 +32,23 @@ std::vector<ScheduledCircuit> retuned(RequestBench& bench) {
   return {};
 }
 
+/// The lasers of the node are read dark.
+void report_dark(RequestBench& bench, NodeId node) {
+  ObservationReport report;
+  for (const DeviceId id : bench.fabric->devices_of_agent[node.value]) {
+    if (bench.fabric->device(id).role == DeviceRole::transmitter) {
+      Observation seen;
+      seen.device = id;
+      seen.health = DeviceHealth::ready;
+      seen.read_at = bench.now;
+      seen.reading = TransmitterObservation{Frequency{191'500'000}, Dbm{kNoLight}, false, true, 0, 0};
+      report.observations.push_back(std::move(seen));
+    }
+  }
+  bench.receive(node, std::move(report));
+  bench.pump();
+}
+
 }  // namespace
 
 TEST_CASE("what is shown can be applied, and changes nothing") {
@@ -74,6 +91,26 @@ TEST_CASE("mode overwrite makes dark what the file does not name") {
   bench.settle();
   REQUIRE(bench.shown().size() == 1);
   CHECK(bench.shown().front() == all.front());
+}
+
+TEST_CASE("what is shown of a job that is lit in part is not applied as all of its light") {
+  RequestBench bench;
+  bench.light(4);
+  const NodeId node = bench.shown().front().source;
+  bench.open_contact(node, 1);
+  report_dark(bench, node);
+  bench.light(2);  // a plan that does without the lasers of that node
+  const auto shown = bench.shown();
+  auto lit = shown;
+  std::erase_if(lit, [&](const ScheduledCircuit& each) { return each.source == node; });
+  REQUIRE(lit.size() == shown.size() - 1);
+  const Error why = refusal_of(bench.ask(ApplySchedule{ApplyMode::update, lit}));
+  CHECK(why.code == ErrorCode::busy);
+  CHECK(why.message.starts_with("1 circuits of job 1 have no light now (job 1"));
+  CHECK(why.message.ends_with("), and are missing from what is to be applied"));
+  CHECK(why.next_command.find("--mode overwrite") != std::string::npos);
+  CHECK(bench.ask(ApplySchedule{ApplyMode::update, shown, {}, true}).outcome.ok());
+  CHECK(bench.ask(ApplySchedule{ApplyMode::overwrite, lit}).outcome.ok());
 }
 
 TEST_CASE("a schedule on trial returns by itself unless it is confirmed in time") {
