@@ -286,12 +286,41 @@ class Replayer {
     return uniform ? plan.steps * (chunk * links[0].ns_per_byte + latency_) : ring_ns(links, plan.steps, chunk);
   }
 
+  /// When a ring ends whose links are all lit at one rate for as long as it takes: then no chunk waits for another but smaller
+  /// ones for larger ones, and a larger one is as late as all larger ones. To the last digit what going through all steps of
+  /// all ranks gives. Nothing: its light is not so, or somebody watches a rank.
+  std::optional<double> even_ring(std::vector<WindowLane>& lanes, const CollectivePlan& plan, std::int64_t bytes,
+                                  double start) const {
+    double end = kNoLightEver;
+    for (WindowLane& lane : lanes) {
+      while (lane.next != lane.last && lane.next->end <= start) {
+        ++lane.next;
+      }
+      const bool is_lit = lane.next != lane.last && lane.next->begin <= start;
+      const bool is_even = is_lit && !(lane.next->ns_per_byte < lanes.front().next->ns_per_byte) &&
+                           !(lane.next->ns_per_byte > lanes.front().next->ns_per_byte);
+      if (!is_even || watched_ != kNobody) {
+        return std::nullopt;
+      }
+      end = std::min(end, lane.next->end);
+    }
+    const double time = static_cast<double>(bytes) * lanes.front().next->ns_per_byte;
+    double at = start;
+    for (std::uint32_t step = 0; step < plan.steps && at <= end; ++step) {
+      at = at + time + latency_;
+    }
+    return at <= end ? std::optional(at) : std::nullopt;
+  }
+
   Result<Outcome> ring(const Collective& collective, const CollectivePlan& plan, double start) {
     const std::vector<std::uint32_t> ranks = ranks_of(collective, job_.node_count);
     std::vector<WindowLane> lanes = ring_lanes(ranks, start);
     const double lit = lit_ring_ns(lanes, plan, static_cast<double>(collective.bytes.count) / plan.size);
     const std::int64_t whole = collective.bytes.count / plan.size;
     const std::int64_t larger = collective.bytes.count % plan.size;  // so many chunks have a byte more
+    if (const auto end = even_ring(lanes, plan, whole + (larger > 0 ? 1 : 0), start)) {
+      return outcome(lanes, start, *end, lit);
+    }
     std::vector<double> arrived(plan.size, start);
     std::vector<double> arriving(plan.size, start);
     for (std::uint32_t step = 0; step < plan.steps; ++step) {

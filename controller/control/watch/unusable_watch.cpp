@@ -35,6 +35,12 @@ void add_emissions(const DevicePlan& plan, std::vector<FrequencySlot>& slots) {
   }
 }
 
+/// Light that comes and goes by itself, in timeslots or under grants: that it was read dark says nothing of the next moment.
+bool plays(const DevicePlan& plan) {
+  return plan.timeline.back().hold != kForever &&
+         std::ranges::any_of(plan.timeline, [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
+}
+
 /// Where it wants the switch, and where that may stand as long as it has not moved. The oldest of too many go.
 void add_states(const DevicePlan& plan, std::vector<CircuitSwitchSetpoint>& states) {
   constexpr std::size_t kMost = limits::kSetpointsHeld / 2;  // a plan names what it knows of itself beside them
@@ -141,6 +147,9 @@ void UnusableWatch::may_have_left(const Plan& plan) {
         Left& left = left_[device.device];
         left.since = facts_.now;
         add_emissions(device, left.emissions);
+        if (plays(device)) {
+          playing_.insert(device.device);
+        }
         add_states(device, left.states);
       }
     }
@@ -173,6 +182,10 @@ void UnusableWatch::commit_confirmed() {
       if (device.touched) {
         left_.erase(device.device);
         rows_.erase(device.device);
+        playing_.erase(device.device);
+        if (plays(device)) {
+          playing_.insert(device.device);
+        }
       }
     }
   }
@@ -205,8 +218,10 @@ bool UnusableWatch::is_proven_dark(DeviceId id) const {
   // A latch says nothing of one that follows no order, or that nobody has read since its agent started, or that is read lit.
   const bool follows = !rows_.contains(id) && seen != nullptr && seen->health != DeviceHealth::failed;
   const bool was_dark = laser != nullptr && !laser->emitting;
+  const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
+  const bool may_play = playing_.contains(id) || (plan != nullptr && plays(*plan));
   return session.is_reported_dark || (session.is_latched_off() && (was_dark || (follows && laser == nullptr))) ||
-         (laser != nullptr && seen->read_at > done_at(id) && !laser->emitting);
+         (was_dark && seen->read_at > done_at(id) && !may_play);
 }
 
 /// What is known of it by its last reading, if that is newer than whatever was done to it.

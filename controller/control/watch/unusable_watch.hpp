@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,7 @@ class UnusableWatch {
   AlarmBoard& alarms_;
   std::map<DeviceId, Row> rows_;
   std::map<DeviceId, Left> left_;                                  ///< until a commit that touches it is confirmed
+  std::set<DeviceId> playing_;                                     ///< may play, by a plan that went: until another one sets it
   std::map<DeviceId, DeviceId> held_back_;                         ///< what stays -> the laser
   std::vector<DeviceId> planned_without_;                          ///< ascending
   std::vector<std::pair<DeviceId, CrossConnect>> planned_beside_;  ///< connections of somebody else
