@@ -113,6 +113,7 @@ void AgentMessages::on_hello(NodeId node, const Envelope& envelope, const Hello&
     to_.unusable.forget(node);
   }
   if (was_commanded) {  // by somebody else: take a term above that, durably, before speaking to it
+    to_.numbers.others_commanded();
     const bool is_rearmed = !to_.desired.intent().lasers_off && to_.desired.laser_request_to_all() >= first_laser_request(term);
     to_.facts.header.term = Term{hello.term_seen.value + 1};
     if (is_rearmed) {  // by us, with a number that the other may have darkened them with

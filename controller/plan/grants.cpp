@@ -132,8 +132,42 @@ std::map<NodeId, IterationPlan> iteration_plans(const Fabric& fabric, const Job&
   return plans;
 }
 
+namespace {
+
+const DevicePlan* laser_of(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
+  const DeviceId laser = *fabric.device_of_element[circuit.transmitter.value];
+  const auto& devices = plan.nodes[circuit.source.value].devices;
+  const auto found = std::ranges::lower_bound(devices, laser, {}, &DevicePlan::device);
+  return found == devices.end() || found->device != laser ? nullptr : &*found;
+}
+
+/// Timeslots of a job count from one relight, whoever plays them.
+void add_jobs_in_turn(const Fabric& fabric, const Plan& plan, std::set<JobId>& jobs) {
+  for (const Circuit& circuit : plan.circuits) {
+    const DevicePlan* laser = laser_of(fabric, plan, circuit);
+    if (laser != nullptr && laser->touched && laser->timeline.back().hold != kForever) {
+      jobs.insert(circuit.job);
+    }
+  }
+}
+
+void touch_lasers_of(const Fabric& fabric, const std::set<JobId>& jobs, Plan& plan) {
+  for (const Circuit& circuit : plan.circuits) {
+    const DevicePlan* laser = jobs.contains(circuit.job) ? laser_of(fabric, plan, circuit) : nullptr;
+    if (laser == nullptr || laser->touched || laser->left_alone) {
+      continue;
+    }
+    const auto place = laser - plan.nodes[circuit.source.value].devices.data();
+    take_part(circuit.source, plan);
+    plan.nodes.edit(circuit.source.value).devices[static_cast<std::size_t>(place)].touched = true;
+  }
+}
+
+}  // namespace
+
 void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan) {
   std::set<JobId> jobs;
+  add_jobs_in_turn(fabric, plan, jobs);
   for (const NodePlan& node : plan.nodes) {
     const std::optional<JobId> job = whole_job_of(node);
     for (std::size_t i = 0; job && i < node.devices.size(); ++i) {
@@ -166,6 +200,7 @@ void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& resto
       device.touched = device.touched || (is_laser && !device.left_alone);
     }
   }
+  touch_lasers_of(fabric, jobs, plan);
   for (const Circuit& circuit : plan.circuits) {
     if (jobs.contains(circuit.job)) {
       insert_sorted(plan.touched, circuit.id);

@@ -3,8 +3,11 @@
 #include "controller/plan/needed_devices.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
+
+#include "core/ring/ring.hpp"
 
 namespace loom {
 namespace {
@@ -46,6 +49,18 @@ NeededDevices::NeededDevices(const Fabric& fabric, const UnusableDevices& unusab
       held_(fabric, held_positions_, unusable.frozen()),
       rogues_(std::move(rogues)) {
   held_.leave_to_others(unusable.occupied());
+  std::vector<std::optional<Frequency>> resonances(rogues_.empty() ? 0 : fabric.elements.size());
+  for (std::size_t i = 0; i < resonances.size(); ++i) {
+    if (const auto& slot = open_positions_.resonances[i]) {
+      resonances[i] = centre_of(*slot);
+    }
+  }
+  for (RogueLight& rogue : rogues_) {
+    PathFinder there(fabric, open_positions_);
+    for (const FrequencySlot slot : rogue.slots) {
+      std::ranges::copy(there.hold(rogue.transmitter, slot, resonances), std::back_inserter(rogue.receivers));
+    }
+  }
 }
 
 void NeededDevices::keep(const Circuit& circuit) {
@@ -53,7 +68,7 @@ void NeededDevices::keep(const Circuit& circuit) {
   (void)held_.route_light(circuit);
 }
 
-std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit) {
+std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit, bool is_new) {
   std::vector<DeviceId> needed;
   const std::optional<Path> open = open_.route_light(circuit);
   const std::optional<Path> held = held_.route_light(circuit);
@@ -61,6 +76,11 @@ std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit) {
     const auto device = fabric_.device_of_element[(*open)[i].element.value];
     if (device && unusable_.find(*device) != nullptr) {
       needed.push_back(*device);
+    }
+  }
+  for (std::size_t i = 0; held && is_new && i < held->size(); ++i) {
+    if (const ElementId element = (*held)[i].element; may_take(element, circuit.slot)) {
+      needed.push_back(*fabric_.device_of_element[element.value]);
     }
   }
   for (const RogueLight& rogue : rogues_) {
@@ -71,6 +91,19 @@ std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit) {
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   return needed;
+}
+
+bool NeededDevices::may_take(ElementId filter, FrequencySlot slot) const {
+  const auto* ring = std::get_if<RingFilter>(&fabric_.element(filter).kind);
+  if (ring == nullptr || !std::binary_search(unusable_.lost().begin(), unusable_.lost().end(), filter)) {
+    return false;
+  }
+  const auto reach = static_cast<std::int64_t>(mhz_per_square_volt(*ring) * ring->heater_volt_max * ring->heater_volt_max);
+  std::int64_t below = ring->cold_resonance.mhz + ring->fwhm.mhz - centre_of(slot).mhz;  // heat moves it down in frequency
+  if (ring->free_spectral_range.mhz > 0) {
+    below = (below % ring->free_spectral_range.mhz + ring->free_spectral_range.mhz) % ring->free_spectral_range.mhz;
+  }
+  return below >= 0 && below <= reach + 2 * ring->fwhm.mhz;
 }
 
 bool NeededDevices::meets(const RogueLight& rogue, const Circuit& circuit, const Path& path) const {

@@ -30,10 +30,13 @@ class NeededDevices {
 
   /// This light is there whoever wants it: its way is taken.
   void keep(const Circuit& circuit);
-  /// Ascending; none: it does without them, or has no way in any case. Its way is taken.
-  std::vector<DeviceId> needed_by(const Circuit& circuit);
+  /// Ascending; none: it does without them, or has no way in any case. Its way is taken. `is_new`: light that is not there yet
+  /// does not pass filters that may stand where they would take it.
+  std::vector<DeviceId> needed_by(const Circuit& circuit, bool is_new);
 
  private:
+  /// A filter that a commit left somewhere, or that was read to be elsewhere, and that may drop light of this slot.
+  bool may_take(ElementId filter, FrequencySlot slot) const;
   bool meets(const RogueLight& rogue, const Circuit& circuit, const Path& path) const;
 
   const Fabric& fabric_;

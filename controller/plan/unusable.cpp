@@ -181,7 +181,7 @@ void UnusableDevices::find_needs(const Intent& intent, const Schedule& schedule,
       if (unusable != nullptr && !(unusable->holds && keeps[each.circuit.transmitter.value])) {
         each.needs = {unusable->device};
       } else {
-        each.needs = needed.needed_by(each.circuit);
+        each.needs = needed.needed_by(each.circuit, !kept);
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a scenario does to devices and machines, and what of the light that follows is excused: where, by which rule, how long.
+#include <algorithm>
 #include <utility>
 
 #include "sim_backend/judge/planned_light.hpp"
@@ -15,6 +16,15 @@ constexpr Duration kRestart = std::chrono::milliseconds{100};
 constexpr Duration kCommandsLanded = std::chrono::milliseconds{200};
 constexpr RuleSet kTampered =
     rule_set({SafetyRule::stray, SafetyRule::collision, SafetyRule::crosstalk, SafetyRule::lasers_off, SafetyRule::interlock});
+
+/// Nobody mends what is under a fault himself: by when it is to be mended that has `until` without the controller's own.
+template <class Troubles>
+Instant mended_by(Instant until, const Troubles& machines, Duration bound) {
+  for (const auto& each : machines) {  // in the order in which they began
+    until = !each.node && each.from < until && each.to != kNever ? std::max(until, each.to + bound) : until;
+  }
+  return until;
+}
 
 NetworkOptions faultless(NetworkOptions options) {
   options.loss_per_million = 0;
@@ -50,6 +60,9 @@ void World::begin_fault(const ScenarioFault& fault) {
   ScenarioFault now = fault;
   now.at = loop_.now().time_since_epoch();
   for (Excuse& excuse : excuses_of(now, *fabric_, mend_bound(timings_))) {
+    if (trouble.excuse.must_be_mended) {
+      excuse.until = mended_by(excuse.until, machine_troubles_, mend_bound(timings_));
+    }
     if (excuse.until != kNever) {  // what it excused is judged anew
       loop_.call_at(excuse.until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });
     }
@@ -126,6 +139,17 @@ void World::inject_fault(const MachineFault& fault) {
   }
   if (fault.node) {
     notices_.begin(loop_.now(), text_of(fault), *fault.node);
+  }
+  for (std::size_t i = 0; !fault.node && i < troubles_.size(); ++i) {
+    const Duration bound = mend_bound(timings_);
+    const DeviceTrouble& device = troubles_[i];
+    const bool is_over = !device.excuse.must_be_mended || device.to == kNever;
+    const Instant until = is_over ? kNever : mended_by(device.to + bound, machine_troubles_, bound);
+    if (!is_over && loop_.now() < until) {
+      loop_.call_at(until, Precision::ordinary, [this] { checker_->judge_all(loop_.now()); });
+      std::ranges::for_each(device.elements,
+                            [&](ElementId element) { checker_->excuse({element, device.excuse.rules, until, device.text}); });
+    }
   }
   switch (fault.kind) {
     case MachineFaultKind::crash:

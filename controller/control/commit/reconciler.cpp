@@ -278,7 +278,8 @@ void Reconciler::want_repair(RepairScope scope, EffectSink& sink) {
 void Reconciler::reconcile(EffectSink& sink) {
   judge_all(sink);
   alarm_of_given_up(sink);
-  if (!commits_.is_idle() || !judges() || adopt(sink)) {
+  const bool awaits_hellos = facts_.now < numbers_.known_by() && !are_all_known(sessions_, *facts_.fabric);
+  if (!commits_.is_idle() || !judges() || awaits_hellos || adopt(sink)) {
     return;
   }
   std::vector<DeviceId> devices = drift_.due(facts_.now);

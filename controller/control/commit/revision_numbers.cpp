@@ -33,6 +33,10 @@ void RevisionNumbers::restore(const SnapshotRecord& state) {
   }
 }
 
+void RevisionNumbers::others_commanded() {
+  known_by_ = std::max(known_by_, facts_.now + facts_.timings.stage_deadline + facts_.timings.dead_after);
+}
+
 bool RevisionNumbers::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
   if (gone <= gone_ || gone < first_above_unknown_) {  // its row is older than any word about it
     return gone >= first_unknown_ && gone < first_above_unknown_;
@@ -48,6 +52,7 @@ bool RevisionNumbers::go_beyond(NodeId node, Revision gone, EffectSink& sink) {
     alarms_.raise(std::move(alarm), facts_.now, sink);
     return true;
   }
+  others_commanded();
   first_unknown_ = first_above_unknown_ == Revision{} ? Revision{gone_.value + 1} : first_unknown_;
   next_ = std::max(next_, Revision{gone.value + 1 + limits::kRevisionsBehindApplied});
   first_above_unknown_ = next_;

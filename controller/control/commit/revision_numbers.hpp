@@ -34,6 +34,8 @@ class RevisionNumbers {
   /// Whether a journal is the newest copy nobody knows before every agent has said what it applied: who has not greeted this
   /// controller may still be lit and steered by another one. No plan is made before, or before all are given up.
   Instant known_by() const { return known_by_; }
+  /// An agent was commanded by another controller since this journal was written: so may be who has not greeted yet.
+  void others_commanded();
   void all_are_known() { known_by_ = {}; }
 
  private:

@@ -304,7 +304,9 @@ bool PathFinder::wire(ElementId element, CrossConnect connect) {
   return admits;
 }
 
-void PathFinder::hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances) {
+std::vector<ElementId> PathFinder::hold(ElementId transmitter, FrequencySlot slot,
+                                        const std::vector<std::optional<Frequency>>& resonances) {
+  std::vector<ElementId> receivers;
   std::vector<bool> seen(fabric_.fibres.size());
   Path open{{transmitter, 0, 0}};
   while (!open.empty()) {
@@ -316,10 +318,16 @@ void PathFinder::hold(ElementId transmitter, FrequencySlot slot, const std::vect
       continue;
     }
     seen[outputs[hop.output]->value] = true;
-    for (const Hop& next : held_exits(fabric_.fibres[outputs[hop.output]->value].to, slot, resonances)) {
+    const PortRef to = fabric_.fibres[outputs[hop.output]->value].to;
+    if (std::holds_alternative<Receiver>(fabric_.element(to.element).kind) &&
+        !std::holds_alternative<RingFilter>(fabric_.element(hop.element).kind)) {
+      receivers.push_back(to.element);
+    }
+    for (const Hop& next : held_exits(to, slot, resonances)) {
       open.push_back(next);
     }
   }
+  return receivers;
 }
 
 std::vector<Hop> PathFinder::held_exits(PortRef at, FrequencySlot slot,

@@ -59,8 +59,9 @@ class PathFinder {
   /// The first free way, or nothing. Claims it in positions().
   std::optional<Path> route_light(const Circuit& circuit);
   /// Claims all that light which is there already meets on its way through the preferred positions, wherever that leads.
-  /// `resonances`: of the preferred positions, by element.
-  void hold(ElementId transmitter, FrequencySlot slot, const std::vector<std::optional<Frequency>>& resonances);
+  /// `resonances`: of the preferred positions, by element. The receivers where it ends and that have no filter of their own.
+  std::vector<ElementId> hold(ElementId transmitter, FrequencySlot slot,
+                              const std::vector<std::optional<Frequency>>& resonances);
   /// Claims a connection of a circuit switch for whoever comes to its input; false: the input or the output is taken.
   bool wire(ElementId element, CrossConnect connect);
   /// Claims a way that is free, or counts one more light on a way that others have.

@@ -65,7 +65,7 @@ class Lowering {
           !std::binary_search(request_.darken.begin(), request_.darken.end(), transmitter_timeline.transmitter);
     }
     for (const ObservedLight& light : request_.occupied) {
-      finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances());
+      (void)finder_.hold(fabric_.device(light.laser).elements[0], light.light.slot, base_.resonances());
     }
     LOOM_TRY(hold_wires());
     make_maps();
@@ -139,8 +139,8 @@ class Lowering {
     for (const NodeId node : ends_iteration ? job->nodes : std::vector<NodeId>{}) {
       computes_after_[node.value] = job->spec.compute;
     }
-    if (auto iterations = iteration_plans(fabric_, *job, schedule); stage.transmit == Transmit::grants || !iterations.empty()) {
-      whole_.push_back({&*job, &stage, std::move(iterations), {}, false});
+    if (stage.transmit == Transmit::grants || !is_standing(stage)) {
+      whole_.push_back({&*job, &stage, iteration_plans(fabric_, *job, schedule), {}, false});
     }
     return {};
   }

@@ -178,6 +178,51 @@ TEST_CASE("a running job loses what needs the device, and only that") {
   CHECK_FALSE(planned(*planning.fabric, (*back)->plan, laser).left_alone);
 }
 
+TEST_CASE("a laser that comes back into a job in timeslots begins them with all others, also where another stage follows") {
+  Planning planning(std::make_shared<const Fabric>(small_oddl(12, 4)));
+  Job job = placed_job(1, {0, 1, 2, 3, 4, 5, 6, 7});
+  job.spec.collectives[0].kind = CollectiveKind::all_to_all;
+  job.spec.options["map"] = "maps";
+  planning.request.intent.jobs = {job};
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  REQUIRE((*before)->schedule.jobs[0].stages.size() > 1);
+  REQUIRE((*before)->schedule.jobs[0].stages[0].timeslots.size() > 1);
+  planning.request.unusable = {{laser_of(*planning.fabric, 5), false, {}, {}}};
+  const auto without = planning.attempt();
+  REQUIRE(without);
+  REQUIRE((*without)->left_out.size() == 1);
+  planning.request.unusable.clear();
+  const auto back = planning.attempt();
+  REQUIRE(back);
+  for (const Circuit& circuit : (*back)->plan.circuits) {
+    CHECK(planned(*planning.fabric, (*back)->plan, laser_of(*planning.fabric, circuit.source.value)).touched);
+  }
+}
+
+TEST_CASE("new light passes no filter that may stand where it takes it, and light that is there stays") {
+  Planning planning(small_fabric(2));
+  const Fabric& fabric = *planning.fabric;
+  planning.request.intent.jobs = {placed_job(1, {0, 4})};
+  REQUIRE(planning.attempt());
+  std::vector<DeviceId> banks;  // between the nodes of each job, whichever way round
+  for (const std::uint32_t node : {3U, 7U}) {
+    std::ranges::copy_if(fabric.devices_of_agent[node], std::back_inserter(banks),
+                         [&](DeviceId id) { return fabric.device(id).role == DeviceRole::filter; });
+  }
+  REQUIRE_FALSE(banks.empty());
+  const bool holds = GENERATE(false, true);
+  for (const DeviceId bank : banks) {
+    planning.request.unusable.push_back({bank, holds, {}, "a repair left it"});
+  }
+  planning.request.intent.jobs.push_back(placed_job(2, {2, 6}));
+  planning.request.may_leave_out = {JobId{2}};
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  CHECK((*made)->is_without(JobId{2}) != holds);
+  CHECK_FALSE(circuits_of((*made)->plan, JobId{1}).empty());
+}
+
 TEST_CASE("light that passes what is merely silent stays as it is") {
   for (std::size_t index = 0; index < kSmallFabrics; ++index) {
     Planning planning(small_fabric(index));
