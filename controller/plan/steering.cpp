@@ -11,6 +11,7 @@
 #include "controller/plan/light/light_scope.hpp"
 #include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
+#include "core/limits.hpp"
 #include "core/ring/ring.hpp"
 
 namespace loom {
@@ -226,7 +227,7 @@ class SteeringCompleter {
 
   void add_left(DevicePlan& device) const {
     for (const CircuitSwitchSetpoint& state : devices_.left_states_of(device.device)) {
-      if (!devices_.is_among(device.device, device.may_hold, state)) {
+      if (device.may_hold.size() < limits::kSetpointsHeld && !devices_.is_among(device.device, device.may_hold, state)) {
         device.may_hold.emplace_back(state);
       }
     }

@@ -32,9 +32,10 @@ struct Replay {
 };
 
 /// One iteration of `job`, whose placement names every rank's node, over `light`. Rings: the recurrence of 2(n-1) rounds with
-/// each link's own windows; direct transfers: each pair's bytes through its windows. Where servers forward, the engine plays
-/// the job over links that are there while they are lit (replay_forwarded); `waited` then is `dark`. Errors: invalid_argument
-/// (no placement, unlawful collective), infeasible, naming the first transfer that never gets light.
+/// each link's own windows, in one pass where all links are lit at one rate throughout; direct transfers: each pair's bytes
+/// through its windows. Where servers forward, the engine plays the job over links that are there while they are lit
+/// (replay_forwarded); `waited` then is `dark`. Errors: invalid_argument (no placement, unlawful collective), infeasible,
+/// naming the first transfer that never gets light.
 Result<Replay> replay(const JobSpec& job, const LightTimeline& light, const ReplayOptions& options);
 
 }  // namespace loom

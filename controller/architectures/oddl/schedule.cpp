@@ -8,6 +8,7 @@
 
 #include "controller/architectures/oddl/scheduler.hpp"
 #include "controller/predict/granted_light.hpp"
+#include "controller/schedule/pinned_light.hpp"
 #include "core/limits.hpp"
 #include "core/text/format_text.hpp"
 
@@ -38,22 +39,6 @@ std::optional<Way> way_of(const OddlShape& shape, const Circuit& circuit) {
   return plane < shape.planes ? std::optional(Way{plane, from.group, channel}) : std::nullopt;
 }
 
-/// Light of schedules that an operator gave, in any of their stages, is nobody else's. Its owners are numbered from `first`.
-void own_pinned(const OddlShape& shape, const Intent& intent, JobIndex first, WavelengthOwners& owners) {
-  for (std::size_t i = 0; i < intent.pinned.size(); ++i) {
-    const bool is_wanted = std::ranges::find(intent.jobs, intent.pinned[i].job, &Job::id) != intent.jobs.end();
-    for (const Stage& stage : is_wanted ? intent.pinned[i].stages : std::vector<Stage>{}) {
-      for (const Timeslot& timeslot : stage.timeslots) {
-        for (const Circuit& circuit : timeslot.circuits) {
-          if (const auto way = way_of(shape, circuit)) {
-            owners.own(way->plane, way->group, way->channel, first + static_cast<JobIndex>(i));
-          }
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 Result<Schedule> OddlScheduler::run() {
@@ -70,7 +55,11 @@ Result<Schedule> OddlScheduler::run() {
     }
     options_.push_back(*std::move(options));
   }
-  own_pinned(shape_, intent_, static_cast<JobIndex>(demand_.jobs.size()), owners_);
+  for_pinned_light(intent_, [this](std::size_t k, const Circuit& circuit) {
+    if (const auto way = way_of(shape_, circuit)) {
+      owners_.own(way->plane, way->group, way->channel, static_cast<JobIndex>(demand_.jobs.size() + k));
+    }
+  });
   reserve_held();
   reserve_orders();
   for (JobIndex job = 0; job < demand_.jobs.size(); ++job) {

@@ -14,6 +14,7 @@
 #include "controller/architectures/sip_ml/explain.hpp"
 #include "controller/architectures/sip_ring/shape.hpp"
 #include "controller/architectures/sip_ring/waves.hpp"
+#include "controller/schedule/pinned_light.hpp"
 #include "controller/schedule/traffic.hpp"
 #include "core/text/format_text.hpp"
 
@@ -63,7 +64,7 @@ class SipRingScheduler {
       }
       jobs.push_back(*std::move(job));
     }
-    take_pinned();
+    for_pinned_light(intent_, [this](std::size_t, const Circuit& circuit) { take(circuit); });
     for (RingJob& job : jobs) {
       hold(job);
     }
@@ -135,20 +136,6 @@ class SipRingScheduler {
 
   RingArc arc(std::uint32_t bus, const RingPair& pair) const {
     return arc_of(map_.nodes(), shape_.buses[bus].direction, pair.source, pair.destination);
-  }
-
-  /// Light of schedules that an operator gave is nobody else's.
-  void take_pinned() {
-    for (const JobSchedule& pinned : intent_.pinned) {
-      if (std::ranges::find(intent_.jobs, pinned.job, &Job::id) == intent_.jobs.end()) {
-        continue;
-      }
-      for (const Stage& stage : pinned.stages) {
-        for (const Timeslot& timeslot : stage.timeslots) {
-          std::ranges::for_each(timeslot.circuits, [this](const Circuit& circuit) { take(circuit); });
-        }
-      }
-    }
   }
 
   void take(const Circuit& circuit) {

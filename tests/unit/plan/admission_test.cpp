@@ -217,6 +217,20 @@ TEST_CASE("whoever is admitted has light in every stage, whichever the others ar
   CHECK(advances > 500);
 }
 
+TEST_CASE("a ring gives nobody the wavelengths of a pinned schedule, also where nothing of it is lit yet") {
+  Planning planning(small_fabric(2));
+  planning.request.intent.jobs = {placed_job(1, {0, 4})};
+  const auto alone = planning.attempt();
+  REQUIRE(alone);
+  Planning dark(small_fabric(2));
+  dark.request.intent.jobs = {placed_job(1, {0, 4}), placed_job(2, {1, 5})};  // their ways cross whichever way round
+  dark.request.intent.pinned = {(*alone)->schedule.jobs[0]};
+  const auto both = dark.attempt();
+  INFO((both ? "" : both.error().message));
+  REQUIRE(both);
+  CHECK(light_of(&(*both)->plan).size() == 2);
+}
+
 /// The schedule with one circuit alone in its second stage, which leads to one of the nodes 8..11 and can be lit.
 std::optional<JobSchedule> led_elsewhere(const Planning& planning, const JobSchedule& schedule) {
   for (const Circuit& circuit : schedule.stages[1].timeslots[0].circuits) {
