@@ -95,7 +95,9 @@ struct ObservedLight {
 struct PlanRequest {
   std::shared_ptr<const Fabric> fabric;
   std::shared_ptr<const Plan> base;  ///< what is confirmed now, or what was found before the first plan; null = a dark fabric
-  Intent intent;                     ///< jobs in it without nodes are to be placed
+  /// Where the base has the lasers off: the light that jobs had, or were to have. Null: they are on.
+  std::shared_ptr<const std::vector<Circuit>> darkened{};
+  Intent intent;  ///< jobs in it without nodes are to be placed
   Revision revision;
   CircuitId next_circuit;   ///< first free circuit id
   std::string algorithm{};  ///< of the scheduler; empty: the fabric's architecture

@@ -78,7 +78,7 @@ Result<void> check_times(const DeviceUnit& unit, const DevicePlan& device, const
     }
     free_from = sum(sum(entry.offset, entry.guard), entry.hold);
   }
-  if (plan.cycle > Duration::zero() && free_from > plan.cycle) {
+  if (plan.cycle > Duration::zero() && !device.left_alone && free_from > plan.cycle) {
     return fail(ErrorCode::invalid_argument, format_text("{}: timeslots end at {}, after the cycle of {}", named(unit),
                                                          in_microseconds(free_from), in_microseconds(plan.cycle)));
   }

@@ -21,9 +21,10 @@ bool wants_dark(NodeId node, const DesiredIntent& desired, const ConfirmedPlans&
 }
 
 /// The orders about its lasers that an agent has not followed yet: repeated until it says that it has, but never into a commit
-/// of its own.
+/// of its own. Darkness for all waits for no disk; of a node that goes out of service somebody has to know still when the
+/// controller starts again.
 std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const FabricCommit* moving,
-                               const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+                               const DesiredIntent& desired, const ConfirmedPlans& confirmed, bool is_recorded) {
   std::vector<SetLasers> orders;
   const bool is_off = desired.intent().lasers_off;
   if (moving != nullptr && moving->takes_part(node) && !is_off) {
@@ -33,7 +34,8 @@ std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const F
     orders.push_back({!is_off, session.laser_order, session.rearmed_latch});
   }
   const bool is_out = is_out_of_service(node, desired, confirmed);
-  if (session.node_order != 0 && session.node_latched_off != is_out && (is_out || !is_off)) {
+  const bool may_be_told = is_out ? is_recorded : !is_off;
+  if (session.node_order != 0 && session.node_latched_off != is_out && may_be_told) {
     orders.push_back({!is_out, session.node_order, 0, true});
   }
   return orders;
@@ -41,9 +43,9 @@ std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const F
 
 /// Sent again with every word of the agent, until its heartbeat says that it has it.
 std::vector<Body> owed(NodeId node, const AgentSession& session, const FabricCommit* moving, const DesiredIntent& desired,
-                       const ConfirmedPlans& confirmed) {
+                       const ConfirmedPlans& confirmed, bool is_recorded) {
   std::vector<Body> bodies;
-  for (const SetLasers& order : owed_to(node, session, moving, desired, confirmed)) {
+  for (const SetLasers& order : owed_to(node, session, moving, desired, confirmed, is_recorded)) {
     bodies.emplace_back(order);  // one that it knows is ignored there
   }
   if (session.confirmed != confirmed.revision() && session.applied == confirmed.revision()) {
@@ -212,7 +214,7 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   if (was_latched && !session.is_latched_off()) {
     alarms_.clear(AlarmCode::lasers_off, node);
   }
-  for (Body& body : owed(node, session, moving, desired_, confirmed_)) {
+  for (Body& body : owed(node, session, moving, desired_, confirmed_, !facts_.has_unrecorded)) {
     send(node, std::move(body), sink);
   }
   return was_latched && !session.is_latched_off();
@@ -225,7 +227,7 @@ bool AgentSessions::keep_pulse(NodeId node, const Envelope& from, const FabricCo
   }
   if (admit(node, from.term, sink)) {
     session.pulsed_at = facts_.now;
-    for (Body& body : owed(node, session, moving, desired_, confirmed_)) {
+    for (Body& body : owed(node, session, moving, desired_, confirmed_, !facts_.has_unrecorded)) {
       send(node, std::move(body), sink);
     }
   }
@@ -272,7 +274,8 @@ void AgentSessions::begin_restore(NodeId node) {
 
 void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
-    for (const SetLasers& order : owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_)) {
+    for (const SetLasers& order :
+         owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_, !facts_.has_unrecorded)) {
       if (is_present(node.id)) {
         send(node.id, order, sink);
       }

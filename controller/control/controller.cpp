@@ -79,6 +79,7 @@ void Controller::step(Instant now, const Event& event, EffectSink& sink) {
       event);
   reconciler_.follow_commits(sink);
   audit_.follow(commits_.history(), sink);
+  facts_.has_unrecorded = !journal_.is_empty() || journal_.failure();
   const FabricCommit* commit = moving(commits_);
   light_.follow(commit == nullptr ? nullptr : commit->shared_plan());
 }
@@ -244,6 +245,7 @@ void Controller::on(const Appended& appended, EffectSink& sink) {
   while (auto act = journal_.take_due(appended.count)) {
     if (auto* answer = std::get_if<ReplyAct>(&*act)) {
       answers_.answer(answer->to, std::move(answer->reply), sink);
+      facts_.has_unrecorded = !journal_.is_empty();
       sessions_.send_latches(moving(commits_), sink);
       commits_.consider_planning(sink);
     } else if (const auto* go = std::get_if<GoAct>(&*act)) {

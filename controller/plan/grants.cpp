@@ -208,4 +208,22 @@ void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& resto
   }
 }
 
+std::vector<DeviceId> left_behind(const Fabric& fabric, const Plan& plan, const Plan& wide) {
+  if (&plan == &wide) {
+    return {};
+  }
+  std::set<JobId> before;
+  std::set<JobId> after;
+  add_jobs_in_turn(fabric, plan, before);
+  add_jobs_in_turn(fabric, wide, after);
+  std::vector<DeviceId> lasers;
+  for (const Circuit& circuit : wide.circuits) {
+    const DevicePlan* laser = laser_of(fabric, wide, circuit);
+    if (laser != nullptr && laser->left_alone && after.contains(circuit.job) && !before.contains(circuit.job)) {
+      insert_sorted(lasers, laser->device);
+    }
+  }
+  return lasers;
+}
+
 }  // namespace loom

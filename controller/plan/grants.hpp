@@ -41,4 +41,8 @@ bool is_same_but_routed_by(const IterationPlan& a, const IterationPlan& b);
 /// incarnation, and passes are counted anew. `restored`: nodes whose agent has forgotten its plan. `plan`: widened accordingly.
 void reroute_touched_jobs(const Fabric& fabric, const std::vector<NodeId>& restored, Plan& plan);
 
+/// Lasers, ascending, that follow no order and are to go on in the light of a job which `wide`, made of `plan`, lays anew and
+/// `plan` does not: theirs would begin at another instant than the others'.
+std::vector<DeviceId> left_behind(const Fabric& fabric, const Plan& plan, const Plan& wide);
+
 }  // namespace loom

@@ -171,7 +171,7 @@ class Pipeline {
     if (base_ != nullptr && !(found_ = found_beside(*base_, request.intent)).empty()) {
       base_ = &there_.emplace(as_found(fabric_, *base_, found_));
     }
-    unusable_.emplace(fabric_, base_, request.unusable);
+    unusable_.emplace(fabric_, base_, request.unusable, request.fire_skew);
   }
 
   Result<std::shared_ptr<const PlanResult>> attempt(const Intent& wanted, std::uint32_t place_tried) const {
@@ -179,7 +179,7 @@ class Pipeline {
     if (!intent) {
       return std::unexpected(std::move(intent).error());
     }
-    Demand demand = estimate(*intent, base_);
+    Demand demand = estimate(*intent, base_, request_.darkened.get());
     LOOM_TRY(check_stop("its demand was known"));
     const Demand pinned = take_pinned(demand, *intent);
     auto schedule = scheduler_(fabric_, demand, *intent, request_.budget);

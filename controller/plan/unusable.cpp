@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "controller/plan/grants.hpp"
 #include "controller/plan/lower/lower.hpp"
 #include "controller/plan/needed_devices.hpp"
 #include "core/limits.hpp"
@@ -20,7 +22,8 @@ struct UnusableDevices::Wanted {
   std::size_t job = 0;  ///< index in the schedule
   std::size_t timeslot = 0;
   Circuit circuit;
-  bool is_kept = false;           ///< it is in the base
+  bool is_kept = false;           ///< it is in the base, at that time of the cycle
+  bool is_first = false;          ///< no timeslot before this one has the same light
   std::vector<DeviceId> needs{};  ///< devices that follow no order
 };
 
@@ -40,6 +43,23 @@ const Job* find_job(const Intent& intent, JobId id) {
 const Stage* desired_stage(const Intent& intent, const JobSchedule& schedule) {
   const Job* job = find_job(intent, schedule.job);
   return job == nullptr || job->stage >= schedule.stages.size() ? nullptr : &schedule.stages[job->stage];
+}
+
+/// In this timeslot the laser is to do what `before`, its timeline, has it do already. Under grants nobody knows when.
+bool is_at_its_time(const Stage& stage, std::size_t timeslot, const Circuit& circuit, const DevicePlan& before) {
+  if (stage.transmit == Transmit::grants) {
+    return true;
+  }
+  const bool stands = is_standing(stage);
+  if (before.timeline.size() != (stands ? 1 : stage.timeslots.size())) {
+    return false;
+  }
+  const TimedSetpoint& entry = before.timeline[stands ? 0 : timeslot];
+  const auto* light = std::get_if<TransmitterSetpoint>(&entry.setpoint);
+  const bool is_as_long = stands
+                              ? entry.hold == kForever
+                              : entry.hold == stage.timeslots[timeslot].hold && entry.guard == stage.timeslots[timeslot].guard;
+  return is_as_long && light != nullptr && light->emit && light->slot == circuit.slot;
 }
 
 /// With which a laser that is planned dark may go on.
@@ -68,8 +88,13 @@ std::vector<Setpoint> possible_light(const UnusableDevice& unusable, const Devic
 
 }  // namespace
 
-UnusableDevices::UnusableDevices(const Fabric& fabric, const Plan* base, const std::vector<UnusableDevice>& devices)
-    : fabric_(fabric), base_(base), devices_(devices), before_(devices.empty() ? 0 : fabric.elements.size()) {
+UnusableDevices::UnusableDevices(const Fabric& fabric, const Plan* base, const std::vector<UnusableDevice>& devices,
+                                 Duration fire_skew)
+    : fabric_(fabric),
+      base_(base),
+      devices_(devices),
+      fire_skew_(fire_skew),
+      before_(devices.empty() ? 0 : fabric.elements.size()) {
   for (const UnusableDevice& each : devices_) {
     for (const ElementId element : fabric.device(each.device).elements) {
       if (!each.occupied.empty()) {
@@ -100,47 +125,103 @@ bool UnusableDevices::is_in_base(const Circuit& circuit) const {
   return std::any_of(before.begin(), before.end(), [&](const Circuit* each) { return is_same_light(*each, circuit); });
 }
 
-/// By transmitter: what is wanted of it is what the base has it do already.
-std::vector<bool> UnusableDevices::keep_their_light(const std::vector<Wanted>& wanted) const {
+/// Of a laser. Null: nothing is known of it.
+const DevicePlan* UnusableDevices::base_of(ElementId transmitter) const {
+  const auto id = fabric_.device_of_element[transmitter.value];
+  if (base_ == nullptr || !id) {
+    return nullptr;
+  }
+  const auto& devices = base_->nodes[fabric_.device(*id).agent.value].devices;
+  const auto found = std::ranges::lower_bound(devices, *id, {}, &DevicePlan::device);
+  return found == devices.end() || found->device != *id ? nullptr : &*found;
+}
+
+/// By transmitter: what is wanted of it is what the base has it do already. `anew`: by job of the schedule, its light is laid
+/// anew, so that whoever does not go along has another beginning.
+std::vector<bool> UnusableDevices::keep_their_light(const std::vector<Wanted>& wanted, const std::vector<bool>& anew) const {
   std::vector<std::size_t> kept(before_.size());
   std::vector<bool> keeps(before_.size());
   for (const Wanted& each : wanted) {
-    kept[each.circuit.transmitter.value] += each.is_kept ? 1 : 0;
+    kept[each.circuit.transmitter.value] += each.is_kept && each.is_first ? 1 : 0;
     keeps[each.circuit.transmitter.value] = true;
   }
   for (std::size_t i = 0; i < keeps.size(); ++i) {
     keeps[i] = keeps[i] && kept[i] == before_[i].size();
   }
   for (const Wanted& each : wanted) {
-    keeps[each.circuit.transmitter.value] = keeps[each.circuit.transmitter.value] && each.is_kept;
+    const bool goes_on = each.is_kept && !anew[each.job];
+    keeps[each.circuit.transmitter.value] = keeps[each.circuit.transmitter.value] && goes_on;
   }
   return keeps;
 }
 
 std::vector<UnusableDevices::Wanted> UnusableDevices::wanted_of(const Intent& intent, const Schedule& schedule) const {
   std::vector<Wanted> wanted;
+  std::vector<std::vector<std::size_t>> of_transmitter(before_.size());
   for (std::size_t j = 0; j < schedule.jobs.size(); ++j) {
     const Stage* stage = desired_stage(intent, schedule.jobs[j]);
     for (std::size_t k = 0; stage != nullptr && k < stage->timeslots.size(); ++k) {
       for (const Circuit& circuit : stage->timeslots[k].circuits) {
-        wanted.push_back({j, k, circuit, is_in_base(circuit)});
+        const DevicePlan* before = base_of(circuit.transmitter);
+        const bool is_kept = before != nullptr && is_in_base(circuit) && is_at_its_time(*stage, k, circuit, *before);
+        auto& others = of_transmitter[circuit.transmitter.value];
+        const bool is_first =
+            std::ranges::none_of(others, [&](std::size_t index) { return is_same_light(wanted[index].circuit, circuit); });
+        others.push_back(wanted.size());
+        wanted.push_back({j, k, circuit, is_kept, is_first});
       }
     }
   }
   return wanted;
 }
 
-std::vector<Circuit> UnusableDevices::lingering(const Intent& intent, const Schedule& schedule) const {
-  std::vector<Circuit> circuits;
-  if (empty() || base_ == nullptr || intent.lasers_off) {
-    return circuits;
+/// Light that is laid as a whole (timeslots, grants) goes on as a whole, or not at all.
+bool UnusableDevices::is_laid_anew(const Intent& intent, const JobSchedule& schedule, std::size_t number,
+                                   const std::vector<Wanted>& wanted) const {
+  const Stage* stage = desired_stage(intent, schedule);
+  if (stage == nullptr || base_ == nullptr || (stage->transmit != Transmit::grants && is_standing(*stage))) {
+    return false;
   }
-  const std::vector<bool> kept = keep_their_light(wanted_of(intent, schedule));
+  const Job& job = *find_job(intent, schedule.job);
+  std::vector<Circuit> circuits;
+  for (const Wanted& each : wanted) {
+    if (each.job == number && (!each.is_kept || !each.needs.empty())) {
+      return true;
+    }
+    if (each.job == number && each.is_first) {
+      circuits.push_back(each.circuit);
+    }
+  }
+  const auto before = std::ranges::count_if(base_->circuits, [&](const Circuit& circuit) { return circuit.job == job.id; });
+  if (static_cast<std::size_t>(before) != circuits.size()) {
+    return true;
+  }
+  const bool by_grants = stage->transmit == Transmit::grants && !circuits.empty();
+  const std::vector<GrantMap> maps =
+      by_grants ? grant_maps(fabric_, job, *stage, circuits, fire_skew_) : std::vector<GrantMap>{};
+  const std::map<NodeId, IterationPlan> plans = iteration_plans(fabric_, job, schedule);
+  for (std::size_t rank = 0; rank < job.nodes.size(); ++rank) {
+    const NodePlan& base = base_->nodes[job.nodes[rank].value];
+    const auto plan = plans.find(job.nodes[rank]);
+    const bool repeats = plan != plans.end();
+    if (base.grants.has_value() != by_grants || (by_grants && !is_same_but_routed_by(*base.grants, maps[rank])) ||
+        base.iterations.has_value() != repeats || (repeats && !is_same_but_routed_by(*base.iterations, plan->second))) {
+      return true;
+    }
+  }
+  return std::ranges::any_of(circuits, [&](const Circuit& circuit) {
+    return !by_grants && base_->nodes[circuit.source.value].cycles != stage->cycles;
+  });
+}
+
+std::vector<Circuit> UnusableDevices::lingering_beside(const std::vector<bool>& kept) const {
+  std::vector<Circuit> circuits;
   for (const UnusableDevice& each : devices_) {
     const ElementId transmitter = fabric_.device(each.device).elements[0];
     const bool is_laser = fabric_.device(each.device).role == DeviceRole::transmitter;
     for (const Circuit* circuit : is_laser ? before_[transmitter.value] : std::vector<const Circuit*>{}) {
-      const bool needs_peers = whole_job_of(base_->nodes[circuit->source.value]).has_value();  // without them it stays dark
+      // A grant is given for each window; a pass that has begun is played to its end, whoever is there.
+      const bool needs_peers = base_->nodes[circuit->source.value].grants.has_value();
       if (each.holds && !needs_peers && !kept[transmitter.value]) {
         circuits.push_back(*circuit);
       }
@@ -149,8 +230,17 @@ std::vector<Circuit> UnusableDevices::lingering(const Intent& intent, const Sche
   return circuits;
 }
 
-void UnusableDevices::find_needs(const Intent& intent, const Schedule& schedule, std::vector<Wanted>& wanted) const {
-  const std::vector<Circuit> stays = lingering(intent, schedule);
+std::vector<Circuit> UnusableDevices::lingering(const Intent& intent, const Schedule& schedule) const {
+  if (empty() || base_ == nullptr || intent.lasers_off) {
+    return {};
+  }
+  return lingering_beside(keep_their_light(wanted_of(intent, schedule), std::vector<bool>(schedule.jobs.size())));
+}
+
+void UnusableDevices::find_needs(const Intent& intent, const std::vector<bool>& anew, std::vector<Wanted>& wanted) const {
+  const std::vector<bool> keeps = keep_their_light(wanted, anew);
+  const bool may_linger = base_ != nullptr && !intent.lasers_off;
+  const std::vector<Circuit> stays = may_linger ? lingering_beside(keeps) : std::vector<Circuit>{};
   std::vector<RogueLight> rogues;
   for (const UnusableDevice& each : devices_) {
     RogueLight rogue{each.device, fabric_.device(each.device).elements[0], each.may_emit, {}, {}};
@@ -170,7 +260,6 @@ void UnusableDevices::find_needs(const Intent& intent, const Schedule& schedule,
   for (const Circuit& circuit : stays) {
     needed.keep(circuit);
   }
-  const std::vector<bool> keeps = keep_their_light(wanted);
   for (const bool kept : {true, false}) {  // light that stays has its way before anybody looks for one, as in lowering
     for (Wanted& each : wanted) {
       if (each.is_kept != kept) {
@@ -251,9 +340,25 @@ std::vector<LeftOut> UnusableDevices::leave_out(const Intent& intent, Schedule& 
   if (empty()) {
     return left_out;
   }
-  std::vector<Wanted> wanted = wanted_of(intent, schedule);
-  find_needs(intent, schedule, wanted);
-  add_returns(wanted);
+  const std::vector<Wanted> asked = wanted_of(intent, schedule);
+  std::vector<Wanted> wanted;
+  std::vector<bool> anew(schedule.jobs.size());
+  std::vector<bool> has_unusable_laser(schedule.jobs.size());
+  for (const Wanted& each : asked) {
+    const auto laser = fabric_.device_of_element[each.circuit.transmitter.value];
+    has_unusable_laser[each.job] = has_unusable_laser[each.job] || (laser && find(*laser) != nullptr);
+  }
+  for (bool is_more = true; is_more;) {  // what one job needs may be what lays another's light anew
+    wanted = asked;
+    find_needs(intent, anew, wanted);
+    add_returns(wanted);
+    is_more = false;
+    for (std::size_t j = 0; j < anew.size(); ++j) {
+      if (has_unusable_laser[j] && !anew[j] && is_laid_anew(intent, schedule.jobs[j], j, wanted)) {
+        anew[j] = is_more = true;
+      }
+    }
+  }
   std::set<JobId> jobs;
   for (const Wanted& each : wanted) {
     if (!each.needs.empty()) {

@@ -17,8 +17,8 @@ namespace loom {
 
 class UnusableDevices {
  public:
-  /// `devices`: ascending, of the fabric. `base`: null = dark.
-  UnusableDevices(const Fabric& fabric, const Plan* base, const std::vector<UnusableDevice>& devices);
+  /// `devices`: ascending, of the fabric. `base`: null = dark. `fire_skew`: PlanRequest's.
+  UnusableDevices(const Fabric& fabric, const Plan* base, const std::vector<UnusableDevice>& devices, Duration fire_skew);
 
   bool empty() const { return devices_.empty(); }
   const UnusableDevice* find(DeviceId id) const;
@@ -31,7 +31,8 @@ class UnusableDevices {
   const std::vector<OccupiedPorts>& occupied() const { return occupied_; }
 
   /// Takes out of the jobs' desired stages what needs an unusable device: of a job with light in the base those circuits, of
-  /// any other job, and of one under grants, all of them. Ascending job.
+  /// any other job, and of one under grants, all of them. Light in timeslots that cannot go on as it is begins anew as a whole,
+  /// without the lasers that follow no order. Ascending job.
   std::vector<LeftOut> leave_out(const Intent& intent, Schedule& schedule) const;
   /// Light of the base that `schedule` does not want any more and that nobody can put out.
   std::vector<Circuit> lingering(const Intent& intent, const Schedule& schedule) const;
@@ -42,15 +43,20 @@ class UnusableDevices {
   struct Wanted;
 
   bool is_in_base(const Circuit& circuit) const;
-  std::vector<bool> keep_their_light(const std::vector<Wanted>& wanted) const;
+  const DevicePlan* base_of(ElementId transmitter) const;
+  std::vector<bool> keep_their_light(const std::vector<Wanted>& wanted, const std::vector<bool>& anew) const;
   std::vector<Wanted> wanted_of(const Intent& intent, const Schedule& schedule) const;
-  void find_needs(const Intent& intent, const Schedule& schedule, std::vector<Wanted>& wanted) const;
+  bool is_laid_anew(const Intent& intent, const JobSchedule& schedule, std::size_t number,
+                    const std::vector<Wanted>& wanted) const;
+  std::vector<Circuit> lingering_beside(const std::vector<bool>& kept) const;
+  void find_needs(const Intent& intent, const std::vector<bool>& anew, std::vector<Wanted>& wanted) const;
   void add_returns(std::vector<Wanted>& wanted) const;
   LeftOut take_out(const Intent& intent, Schedule& schedule, const std::vector<Wanted>& wanted, JobId job) const;
 
   const Fabric& fabric_;
   const Plan* base_;
   std::vector<UnusableDevice> devices_;
+  Duration fire_skew_;
   std::vector<ElementId> frozen_;
   std::vector<ElementId> lost_;
   std::vector<OccupiedPorts> occupied_;

@@ -27,19 +27,26 @@ std::vector<SwitchWire> wires_of(const Plan& plan) {
 
 }  // namespace
 
-Demand estimate(const Intent& placed, const Plan* base) {
+Demand estimate(const Intent& placed, const Plan* base, const std::vector<Circuit>* darkened) {
   Demand demand;
   std::map<JobId, std::size_t> index;
   for (const Job& job : placed.jobs) {
     index.emplace(job.id, demand.jobs.size());
     demand.jobs.push_back({job.id, job.nodes, job.demand(), job.stage, {}, job.spec.options, job.spec.transmit, job.share});
   }
+  std::vector<bool> is_lit(demand.jobs.size());
   if (base != nullptr) {
     demand.wired = wires_of(*base);
     for (const Circuit& circuit : base->circuits) {
       if (const auto found = index.find(circuit.job); found != index.end()) {
         demand.jobs[found->second].held.push_back(circuit);
+        is_lit[found->second] = true;
       }
+    }
+  }
+  for (const Circuit& circuit : darkened == nullptr ? std::vector<Circuit>{} : *darkened) {
+    if (const auto found = index.find(circuit.job); found != index.end() && !is_lit[found->second]) {
+      demand.jobs[found->second].held.push_back(circuit);
     }
   }
   return demand;

@@ -8,7 +8,8 @@
 
 namespace loom {
 
-/// `base`: what is confirmed now, null = darkness; its circuits become JobDemand::held.
-Demand estimate(const Intent& placed, const Plan* base);
+/// `base`: what is confirmed now, null = darkness; its circuits become JobDemand::held. `darkened`: PlanRequest's; where a job
+/// has no circuit in the base, those there do.
+Demand estimate(const Intent& placed, const Plan* base, const std::vector<Circuit>* darkened = nullptr);
 
 }  // namespace loom

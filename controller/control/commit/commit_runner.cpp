@@ -57,17 +57,6 @@ std::vector<DeviceId> unproven_lasers(const Fabric& fabric, const KnownState& kn
   return lasers;
 }
 
-/// Of lasers that follow no order, be it that a plan with them dark was confirmed since: they were left alone in it.
-std::vector<PossibleLight> possible_light_of(const std::vector<UnusableDevice>& devices) {
-  std::vector<PossibleLight> lights;
-  for (const UnusableDevice& each : devices) {
-    for (const FrequencySlot slot : each.may_emit) {
-      lights.push_back({each.device, slot});
-    }
-  }
-  return lights;
-}
-
 /// Without the jobs that it leaves out it is what is confirmed already, and that is known to be in light.
 bool is_as_confirmed(const PlanResult& plan, const ConfirmedPlans& confirmed, const Jobs& jobs) {
   const bool is_without_whole =
@@ -339,7 +328,10 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   committing.is_repair = !repair_.nodes.empty() && uncertain.empty() && plan->plan.changed.empty() && !replays_a_stage(jobs_);
   KnownState known = found_.known(uncertain.plans());
   known.left = unusable_.left_switches();
+  const std::shared_ptr<const PlanResult> asked = plan;
   plan = found_.widen(std::move(plan), uncertain, std::exchange(repair_, {}), known);
+  const std::vector<DeviceId> behind = left_behind(*facts_.fabric, asked->plan, plan->plan);
+  std::ranges::for_each(behind, [this](DeviceId laser) { unusable_.leave_behind(laser); });
   known.lights = possible_light_of(unusable_.devices());
   numbers_.take_circuits(plan->next_circuit);
   admission_.place(*plan);
@@ -360,6 +352,11 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   if (!lasers.empty()) {
     commit.fail_with({format_text("light of {}, which follows no order, may meet what moves, and nobody can prove it dark",
                                   facts_.fabric->device(lasers.front()).name)});
+  } else if (!behind.empty()) {
+    commit.fail_with({format_text("{} follows no order, and the light of its job begins anew without it",
+                                  facts_.fabric->device(behind.front()).name)});
+  }
+  if (!lasers.empty() || !behind.empty()) {
     committing.is_held_back = true;
     phase_ = std::move(committing);
     return follow_commit(sink);

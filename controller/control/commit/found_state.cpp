@@ -20,6 +20,13 @@ bool does_something(const Setpoint& setpoint) {
          (ocs != nullptr && !ocs->connects.empty());
 }
 
+/// The plan asks nothing of this node, whatever its lasers do.
+bool asks_nothing(const Fabric& fabric, const NodePlan& slice) {
+  return std::ranges::all_of(slice.devices, [&](const DevicePlan& device) {
+    return device.left_alone || (!device.touched && fabric.device(device.device).role != DeviceRole::transmitter);
+  });
+}
+
 }  // namespace
 
 std::vector<const Observation*> FoundState::fresh() const {
@@ -94,6 +101,7 @@ void FoundState::add_to(PlanRequest& request) const {
       add_light_of(device.id, observations[device.id.value], request.observed);
     }
   }
+  request.darkened = confirmed_.darkened();
   request.base = confirmed_.exists() ? confirmed_.base() : first_base(std::move(observations), request.observed);
 }
 
@@ -171,13 +179,15 @@ std::vector<NodeId> FoundState::unproven_nodes(const KnownState& known, const Pl
 }
 
 /// A node in maintenance takes part while it can be heard; nobody waits for one that is switched off, unless its light may meet
-/// what moves: that is not steered before it is proven dark.
-std::shared_ptr<const PlanResult> FoundState::without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
-                                                                         const KnownState& known) const {
+/// what moves: that is not steered before it is proven dark. Nor for one that was given up and of whose devices nothing is
+/// asked.
+std::shared_ptr<const PlanResult> FoundState::without_absent(std::shared_ptr<const PlanResult> plan,
+                                                             const KnownState& known) const {
   const std::vector<NodeId> unproven = unproven_nodes(known, plan->plan);
   const auto is_absent = [&](NodeId node) {
-    return desired_.in_maintenance(node) && !sessions_.is_present(node) &&
-           !std::binary_search(unproven.begin(), unproven.end(), node);
+    const bool is_maintained = desired_.in_maintenance(node) && !std::binary_search(unproven.begin(), unproven.end(), node);
+    return !sessions_.is_present(node) &&
+           (is_maintained || (sessions_.is_given_up(node) && asks_nothing(*facts_.fabric, plan->plan.nodes[node.value])));
   };
   if (unproven.empty() && std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
     return plan;
@@ -231,7 +241,7 @@ std::shared_ptr<const PlanResult> FoundState::widen(std::shared_ptr<const PlanRe
   merge_scope(repairs, reachable(strangers(), plan->plan));
   const RepairScope suspected = reachable(uncertain.scope(), plan->plan);
   plan = widened(std::move(plan), *facts_.fabric, suspected, repairs, known, lacks_plan);
-  return without_absent_maintenance(std::move(plan), known);
+  return without_absent(std::move(plan), known);
 }
 
 }  // namespace loom

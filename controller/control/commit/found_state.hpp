@@ -41,8 +41,7 @@ class FoundState {
   RepairScope strangers() const;
   RepairScope reachable(RepairScope scope, const Plan& plan) const;
   std::vector<NodeId> unproven_nodes(const KnownState& known, const Plan& plan) const;
-  std::shared_ptr<const PlanResult> without_absent_maintenance(std::shared_ptr<const PlanResult> plan,
-                                                               const KnownState& known) const;
+  std::shared_ptr<const PlanResult> without_absent(std::shared_ptr<const PlanResult> plan, const KnownState& known) const;
   std::vector<const Observation*> fresh() const;
   bool may_darken(DeviceId laser) const;
   bool is_left_to_itself(NodeId node) const;

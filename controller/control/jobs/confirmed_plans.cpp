@@ -3,10 +3,47 @@
 #include "controller/control/jobs/confirmed_plans.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 namespace loom {
 
+namespace {
+
+bool is_same_light(const Circuit& a, const Circuit& b) {
+  return a.transmitter == b.transmitter && a.receiver == b.receiver && a.slot == b.slot;
+}
+
+/// What the schedule has for its jobs' present stages, light of several timeslots once; of jobs that have nothing there, what
+/// they had `before`.
+std::vector<Circuit> light_of(const PlanResult& plan, const std::vector<Circuit>& before) {
+  std::vector<Circuit> circuits;
+  for (const Job& job : plan.intent.jobs) {
+    const auto own = static_cast<std::ptrdiff_t>(circuits.size());
+    const auto scheduled = std::ranges::find(plan.schedule.jobs, job.id, &JobSchedule::job);
+    const bool is_known = scheduled != plan.schedule.jobs.end() && job.stage < scheduled->stages.size();
+    for (const Timeslot& timeslot : is_known ? scheduled->stages[job.stage].timeslots : std::vector<Timeslot>{}) {
+      circuits.insert(circuits.end(), timeslot.circuits.begin(), timeslot.circuits.end());
+    }
+    const auto order = [](const Circuit& circuit) { return std::tuple(circuit.transmitter, circuit.receiver, circuit.slot.n); };
+    std::ranges::stable_sort(circuits.begin() + own, circuits.end(), {}, order);
+    circuits.erase(std::unique(circuits.begin() + own, circuits.end(), is_same_light), circuits.end());
+    if (static_cast<std::ptrdiff_t>(circuits.size()) == own) {
+      std::ranges::copy_if(before, std::back_inserter(circuits), [&](const Circuit& circuit) { return circuit.job == job.id; });
+    }
+  }
+  return circuits;
+}
+
+}  // namespace
+
 void ConfirmedPlans::confirm(std::shared_ptr<const PlanResult> confirmed) {
+  if (confirmed == nullptr || !confirmed->intent.lasers_off) {
+    darkened_.reset();
+  } else {
+    const std::vector<Circuit> before = darkened_ ? *darkened_ : exists() ? plan().circuits : std::vector<Circuit>{};
+    darkened_ = std::make_shared<const std::vector<Circuit>>(light_of(*confirmed, before));
+  }
   present_ = std::move(confirmed);
   left_alone_.clear();
   if (!exists()) {
@@ -30,6 +67,11 @@ void ConfirmedPlans::restore(const SnapshotRecord& state) {
   result->plan = *state.confirmed;
   result->intent = *state.kept.back().intent;
   result->next_circuit = state.confirmed_next_circuit;
+  const auto lit =
+      std::find_if(state.kept.rbegin(), state.kept.rend(), [](const KeptRevision& kept) { return !kept.intent->lasers_off; });
+  if (lit != state.kept.rend()) {
+    darkened_ = std::make_shared<const std::vector<Circuit>>(lit->circuits);
+  }
   confirm(std::move(result));
 }
 

@@ -33,6 +33,8 @@ class ConfirmedPlans {
   /// Its own light, or that of others through what its agent drives.
   bool needs(NodeId node) const;
 
+  /// Where it has the lasers off: the light that jobs had, or were to have, in the stages that they are in. Null: they are on.
+  const std::shared_ptr<const std::vector<Circuit>>& darkened() const { return darkened_; }
   /// Devices of which it asked nothing, since they followed no order; ascending.
   const std::vector<DeviceId>& left_alone() const { return left_alone_; }
 
@@ -42,6 +44,7 @@ class ConfirmedPlans {
 
  private:
   std::shared_ptr<const PlanResult> present_;
+  std::shared_ptr<const std::vector<Circuit>> darkened_;
   std::vector<DeviceId> left_alone_;  ///< of it: few, if any, among all devices
 };
 

@@ -174,7 +174,7 @@ void OperatorRequests::drain(const Requester& requester, const NodeRequest& requ
       requester, {}, format_text("node {}{}", name, maintains ? " goes into maintenance" : " drained"), request.dry_run);
   std::vector<bool> unsound;
   for (const Node& each : facts_.fabric->nodes) {
-    unsound.push_back(!unusable_.is_sound(each.id));
+    unsound.push_back(!is_sound(unusable_, *facts_.fabric, each.id));
   }
   plan.candidates.push_back([mark, node, unsound, fabric = facts_.fabric](const Intent& intent) {
     return swap_node(*fabric, mark(intent), node, unsound);

@@ -136,6 +136,16 @@ Result<void> check_complete(const PlanResult& present, JobId job, const std::vec
                              "loom schedule apply FILE --mode overwrite  (without them)");
 }
 
+/// Light of the nodes that a job is about to leave is no schedule for those that it goes to.
+Result<void> check_place(const PlanResult& present, const Job& job) {
+  const auto lit = std::ranges::find(present.intent.jobs, job.id, &Job::id);
+  return lit == present.intent.jobs.end() || lit->nodes == job.nodes
+             ? Result<void>{}
+             : fail(ErrorCode::busy,
+                    format_text("job {} goes to other nodes with a revision that is not confirmed yet", job.id.value),
+                    "loom schedule history");
+}
+
 /// The schedules of the jobs that the circuits are about, with those circuits in the jobs' present stages. `overwrite`: of
 /// every job, and only the named circuits.
 Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& circuits, ApplyMode mode, const Fabric& fabric,
@@ -151,6 +161,7 @@ Result<std::vector<JobSchedule>> pins_of(const std::vector<ScheduledCircuit>& ci
                           std::any_of(circuits.begin(), circuits.end(),
                                       [&](const ScheduledCircuit& circuit) { return circuit.job == schedule.job; });
     if (job != nullptr && is_named && job->stage < schedule.stages.size()) {
+      LOOM_TRY(check_place(*confirmed.present(), *job));
       if (schedule.waiting > 0 && mode != ApplyMode::overwrite) {
         return fail(ErrorCode::busy,
                     format_text("{} circuits of job {} come or go with the revision that follows {}", schedule.waiting,

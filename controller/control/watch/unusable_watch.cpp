@@ -174,6 +174,14 @@ void UnusableWatch::hold_back(const std::vector<DeviceId>& devices, DeviceId las
   }
 }
 
+void UnusableWatch::leave_behind(DeviceId laser) {
+  Left& left = left_[laser];
+  left.since = facts_.now;
+  for (const FrequencySlot slot : base_emissions(confirmed_, *facts_.fabric, laser)) {
+    add(left.emissions, slot);
+  }
+}
+
 void UnusableWatch::commit_confirmed() {
   std::erase_if(held_back_, [this](const auto& row) { return !may_emit_light(row.second); });
   const Plan& plan = confirmed_.plan();
@@ -267,11 +275,6 @@ std::vector<DeviceId> UnusableWatch::to_be_tried() const {
     }
   }
   return devices;
-}
-
-bool UnusableWatch::is_sound(NodeId node) const {
-  const auto& own = facts_.fabric->devices_of_agent[node.value];
-  return std::none_of(own.begin(), own.end(), [this](DeviceId device) { return is_unusable(device); });
 }
 
 bool UnusableWatch::may_emit_light(DeviceId laser) const {
@@ -393,6 +396,20 @@ std::vector<CrossConnect> UnusableWatch::occupied_of(DeviceId id) const {
     }
   }
   return others_beside(*ocs, ours);
+}
+
+bool is_sound(const UnusableWatch& watch, const Fabric& fabric, NodeId node) {
+  return std::ranges::none_of(fabric.devices_of_agent[node.value], [&](DeviceId device) { return watch.is_unusable(device); });
+}
+
+std::vector<PossibleLight> possible_light_of(const std::vector<UnusableDevice>& devices) {
+  std::vector<PossibleLight> lights;
+  for (const UnusableDevice& each : devices) {
+    for (const FrequencySlot slot : each.may_emit) {
+      lights.push_back({each.device, slot});
+    }
+  }
+  return lights;
 }
 
 }  // namespace loom

@@ -42,6 +42,8 @@ class UnusableWatch {
   /// Light of this laser, which nobody can prove dark, would meet the devices if they moved: they stay as long as it may be
   /// there.
   void hold_back(const std::vector<DeviceId>& devices, DeviceId laser);
+  /// The light of its job begins anew, and this laser, which follows no order, cannot go along: it may go on as it was.
+  void leave_behind(DeviceId laser);
   /// What the confirmed plan touched was read back. A laser that it has dark and left alone goes on as it was.
   void commit_confirmed();
 
@@ -52,8 +54,6 @@ class UnusableWatch {
   bool is_unusable(DeviceId device) const;
   /// Answer again, and are to be ordered to be as planned: their drivers gave up the last order. Ascending.
   std::vector<DeviceId> to_be_tried() const;
-  /// None of the node's own devices is.
-  bool is_sound(NodeId node) const;
   /// A laser that was read dark after whatever was done to it, or whose node is known to be dark. A latch says nothing of one
   /// that follows no order and was last read lit.
   bool is_proven_dark(DeviceId laser) const;
@@ -101,5 +101,10 @@ class UnusableWatch {
   std::vector<DeviceId> planned_without_;                          ///< ascending
   std::vector<std::pair<DeviceId, CrossConnect>> planned_beside_;  ///< connections of somebody else
 };
+
+/// None of the node's own devices is unusable.
+bool is_sound(const UnusableWatch& watch, const Fabric& fabric, NodeId node);
+/// Of lasers that follow no order, be it that a plan with them dark was confirmed since: they were left alone in it.
+std::vector<PossibleLight> possible_light_of(const std::vector<UnusableDevice>& devices);
 
 }  // namespace loom

@@ -438,11 +438,15 @@ class Lowering {
     slice.revision = request_.revision;
     slice.base = result_.plan.base;
     slice.node = node.id;
+    bool lingers = true;  // the cycle of what nobody plays any more, unless others of the node play
     for (const ElementId transmitter : node.transmitters) {
-      if (const auto transmitter_timeline = timeline_of_[transmitter.value];
-          transmitter_timeline && timelines_[*transmitter_timeline].cycle > slice.cycle) {
-        slice.cycle = timelines_[*transmitter_timeline].cycle;
-        slice.cycles = timelines_[*transmitter_timeline].cycles;
+      const auto number = timeline_of_[transmitter.value];
+      const TransmitterTimeline* timeline = number ? &timelines_[*number] : nullptr;
+      if (timeline != nullptr && timeline->cycle > Duration{} &&
+          (lingers != timeline->lingers ? lingers : timeline->cycle > slice.cycle)) {
+        slice.cycle = timeline->cycle;
+        slice.cycles = timeline->cycles;
+        lingers = timeline->lingers;
       }
     }
     slice.compute_after = computes_after_[node.id.value];

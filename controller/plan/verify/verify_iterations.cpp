@@ -60,7 +60,7 @@ class IterationRules {
     }
     for (const DevicePlan& device : slice.devices) {
       const bool plays = device.timeline.size() != 1 || device.timeline.front().hold != kForever;
-      if (plays && device.touched != (plan.routed_by == plan_.revision)) {
+      if (plays && !device.left_alone && device.touched != (plan.routed_by == plan_.revision)) {
         refuse(format_text("{}{} although the light of job {}{}", fabric_.device(device.device).name,
                            device.touched ? " goes dark" : " stays lit", plan.job.value,
                            device.touched ? " stays as it was laid" : " is laid anew"));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -20,7 +21,8 @@ std::string text_of(double value) {
   return text.substr(0, text.find('.') + 3);
 }
 
-/// Jobs are numbered by their place in the plan's circuits; 0 is light of no job.
+/// Jobs are numbered by their place in the plan's circuits; 0 is light of no job. A laser that is left alone while the light of
+/// its job is laid anew counts from another beginning than the others: it has a number of its own.
 using JobNumber = std::uint32_t;
 constexpr JobNumber kNobody = ~JobNumber{0};
 
@@ -84,9 +86,21 @@ class LightRules {
  private:
   void index_circuits() {
     std::map<JobId, JobNumber> numbers;
+    for (const Circuit& circuit : plan_.circuits) {
+      numbers.emplace(circuit.job, static_cast<JobNumber>(numbers.size() + 1));
+    }
+    jobs_ = numbers.size();
+    const std::set<JobId> anew = jobs_laid_anew();
+    std::map<ElementId, JobNumber> apart;
     for (std::size_t i = 0; i < plan_.circuits.size(); ++i) {
       const Circuit& circuit = plan_.circuits[i];
-      const auto number = numbers.emplace(circuit.job, static_cast<JobNumber>(numbers.size() + 1)).first->second;
+      JobNumber number = numbers.at(circuit.job);
+      if (const DevicePlan* laser = laser_of(circuit); laser != nullptr && laser->left_alone && anew.contains(circuit.job)) {
+        const auto [own, is_new] = apart.emplace(circuit.transmitter, static_cast<JobNumber>(jobs_ + 1));
+        jobs_ += is_new ? 1 : 0;
+        stays_of_[own->second] = number;
+        number = own->second;
+      }
       JobNumber& job = job_of_[circuit.transmitter.value];
       if (job != 0 && job != number) {
         faults_.add(rules::kJobIsolation, [&] {
@@ -97,13 +111,29 @@ class LightRules {
       job = number;
       circuits_of_[circuit.transmitter.value].push_back(i);
     }
-    jobs_ = numbers.size();
     is_granted_.resize(jobs_ + 1);
     for (const NodePlan& slice : plan_.nodes) {
       if (const auto number = slice.grants ? numbers.find(slice.grants->job) : numbers.end(); number != numbers.end()) {
         is_granted_[number->second] = true;
       }
     }
+  }
+
+  const DevicePlan* laser_of(const Circuit& circuit) const {
+    const auto device = fabric_.device_of_element[circuit.transmitter.value];
+    return device ? settings_.devices[device->value] : nullptr;
+  }
+
+  /// In timeslots.
+  std::set<JobId> jobs_laid_anew() const {
+    std::set<JobId> jobs;
+    for (const Circuit& circuit : plan_.circuits) {
+      const DevicePlan* laser = laser_of(circuit);
+      if (laser != nullptr && laser->touched && laser->timeline.back().hold != kForever) {
+        jobs.insert(circuit.job);
+      }
+    }
+    return jobs;
   }
 
   void group_sources() {
@@ -319,9 +349,11 @@ class LightRules {
       if (settings_.by_hand[cell.source]) {
         continue;  // the certificate speaks of jobs; a measurement by hand is none
       }
+      const auto stays = stays_of_.find(job);
+      const JobNumber certified = stays == stays_of_.end() ? job : stays->second;
       JobNumber& first = fibre_job_[fibre.id.value];
-      first = first == 0 ? job : first;
-      fibre_shared_[fibre.id.value] = fibre_shared_[fibre.id.value] || first != job;
+      first = first == 0 ? certified : first;
+      fibre_shared_[fibre.id.value] = fibre_shared_[fibre.id.value] || first != certified;
     }
   }
 
@@ -329,8 +361,9 @@ class LightRules {
   void report_meeting(const Fibre& fibre, FrequencySlot slot) {
     const Element& from = fabric_.element(fibre.from.element);
     const auto evidence = [&] {
-      return format_text("fibre {} after {} carries {} of two jobs, or of a job and of nobody", fibre.id.value, from.name,
-                         to_string(centre_of(slot)));
+      return format_text(
+          "fibre {} after {} carries {} of two jobs, of a job and of nobody, or of a laser that goes on beside its job",
+          fibre.id.value, from.name, to_string(centre_of(slot)));
     };
     faults_.add(rules::kJobIsolation, evidence);
     faults_.add(rules::kOncePerSegment, evidence);
@@ -441,6 +474,7 @@ class LightRules {
   PerElement<std::vector<std::size_t>> circuits_of_;  ///< by transmitter element: indices into the plan's circuits
   std::vector<JobNumber> job_of_;                     ///< by transmitter element
   std::size_t jobs_ = 0;
+  std::map<JobNumber, JobNumber> stays_of_;           ///< a laser that is left alone -> the number of its job
   std::vector<bool> was_lit_;                         ///< by circuit
   std::vector<Reception> receptions_;                 ///< by circuit
   std::vector<std::optional<std::size_t>> expected_;  ///< by receiver: the circuit that it should hear now

@@ -79,7 +79,7 @@ class Structure {
       }
     }
     const TimedSetpoint& last = plan.timeline.back();
-    if (last.hold != kForever && last.offset + last.guard + last.hold > slice.cycle) {
+    if (last.hold != kForever && !plan.left_alone && last.offset + last.guard + last.hold > slice.cycle) {
       refuse(format_text("{}: its timeline is longer than the node's cycle of {} ns", device.name, slice.cycle.count()));
     }
   }

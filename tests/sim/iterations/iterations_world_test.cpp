@@ -202,3 +202,25 @@ TEST_CASE("a node whose agent dies is laid anew, and its training asks again for
   CHECK(job.word.state == "lit");
   CHECK(static_cast<double>(job.carried.count) >= 0.7 * iterations_that_fit(job));
 }
+
+TEST_CASE("a node that is gone costs its own job, and whoever comes has light at once") {
+  Scenario scenario = repeated(Transmit::slots, "ncf");
+  JobSubmission other = scenario.jobs[0];
+  other.name = "other";
+  other.workload = "vgg19";
+  other.nodes = 2;
+  other.at = seconds{8};
+  scenario.jobs.push_back(other);
+  MachineFault gone;
+  gone.kind = MachineFaultKind::partition;
+  gone.node = NodeId{1};
+  gone.at = seconds{4};
+  gone.lasts = seconds{30};
+  scenario.machine_faults = {gone};
+  const SimResult result = run(scenario);
+  INFO(text_of(result.account));
+  const JobAccount& lit = result.account.jobs.at(1);
+  CHECK(lit.word.state == "lit");
+  CHECK(lit.light.lit_time() >= seconds{11});
+  CHECK(result.revisions.returned == 0);
+}

@@ -146,8 +146,8 @@ TEST_CASE("only a driver that gave up makes a device unusable, and only a device
   CHECK(bench.alarms.rows().empty());
   bench.give_up(laser);
   CHECK(bench.watch.why(laser) == "no light");
-  CHECK_FALSE(bench.watch.is_sound(NodeId{1}));
-  CHECK(bench.watch.is_sound(NodeId{0}));
+  CHECK_FALSE(is_sound(bench.watch, *bench.facts.fabric, NodeId{1}));
+  CHECK(is_sound(bench.watch, *bench.facts.fabric, NodeId{0}));
   REQUIRE(bench.alarms.rows().size() == 1);
   CHECK(bench.alarms.rows()[0].alarm.device == laser);
   CHECK_THAT(bench.alarms.rows()[0].alarm.evidence, Catch::Contains("follows no order: no light"));
@@ -158,7 +158,7 @@ TEST_CASE("only a driver that gave up makes a device unusable, and only a device
   CHECK(bench.watch.is_unusable(laser));
   bench.receive(laser, DeviceHealth::ready, "");
   CHECK_FALSE(bench.watch.is_unusable(laser));
-  CHECK(bench.watch.is_sound(NodeId{1}));
+  CHECK(is_sound(bench.watch, *bench.facts.fabric, NodeId{1}));
 }
 
 TEST_CASE("a device is tried when its time has come and it has answered since, not a nanosecond sooner") {

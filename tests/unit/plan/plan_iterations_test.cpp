@@ -133,6 +133,27 @@ TEST_CASE("another job leaves repeated light as it was laid, and one laser of it
   }
 }
 
+TEST_CASE("a laser that follows no order is left behind where the others of its job begin anew") {
+  Repeated world({exchange(1)});
+  world.request.intent.jobs.push_back(exchange(2));
+  (void)world.plan();
+  const auto quiet = world.plan();
+  const DeviceId silent = quiet->plan.nodes[world.nodes()[1].value].devices.front().device;
+  Plan plan = quiet->plan;
+  plan.nodes.edit(world.nodes()[1].value).devices.front().left_alone = true;
+  Plan wide = plan;
+  CHECK(left_behind(*world.request.fabric, plan, wide).empty());
+  wide.nodes.edit(world.nodes()[2].value).devices.front().touched = true;  // it began again
+  reroute_touched_jobs(*world.request.fabric, {}, wide);
+  CHECK(left_behind(*world.request.fabric, plan, wide) == std::vector{silent});
+  CHECK(left_behind(*world.request.fabric, wide, Plan(wide)).empty());  // whoever made the plan knew
+  Plan other = plan;
+  for (const NodeId node : world.request.intent.jobs[1].nodes) {
+    other.nodes.edit(node.value).devices.front().touched = true;
+  }
+  CHECK(left_behind(*world.request.fabric, plan, other).empty());
+}
+
 TEST_CASE("verify refuses nodes that would not count from one instant") {
   const Repeated world({exchange(1)});
   std::vector<NodeId> nodes = world.nodes();

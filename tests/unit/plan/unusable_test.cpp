@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "controller/plan/lower/lower.hpp"
+#include "controller/plan/verify/verify.hpp"
 #include "controller/schedule/usable_nodes.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "tests/unit/architectures/small_fabrics.hpp"
@@ -245,6 +246,118 @@ TEST_CASE("light that passes what is merely silent stays as it is") {
       CHECK_FALSE(each.devices.empty());
     }
   }
+}
+
+/// A job whose nodes repeat timeslots without the controller, some light in several of them.
+Planning repeated_timeslots() {
+  Planning planning(std::make_shared<const Fabric>(small_oddl(12, 4)));
+  Job job = placed_job(1, {0, 1, 2, 3});
+  Collective first = job.spec.collectives[0];
+  first.kind = CollectiveKind::all_to_all;
+  Collective second = first;
+  second.kind = CollectiveKind::all_reduce;
+  job.spec.collectives = {first, second};
+  planning.request.intent.jobs = {job};
+  return planning;
+}
+
+void fall_silent(Planning& planning, std::uint32_t node) {
+  for (const DeviceId device : planning.fabric->devices_of_agent[node]) {
+    planning.request.unusable.push_back({device, true, {}, "its agent is away"});
+  }
+}
+
+TEST_CASE("timeslots go on as they are when a node of theirs is silent and another job comes") {
+  Planning planning = repeated_timeslots();
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  const Stage& stage = (*before)->schedule.jobs[0].stages[0];
+  std::size_t lights = 0;
+  for (const Timeslot& timeslot : stage.timeslots) {
+    lights += timeslot.circuits.size();
+  }
+  REQUIRE(lights > circuits_of((*before)->plan, JobId{1}).size());
+  REQUIRE((*before)->plan.nodes[1].iterations);
+  fall_silent(planning, 1);
+  planning.request.intent.jobs.push_back(placed_job(2, {8, 9}));
+  const auto made = planning.attempt();
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made);
+  CHECK((*made)->left_out.empty());
+  CHECK(circuits_of((*made)->plan, JobId{1}) == circuits_of((*before)->plan, JobId{1}));
+  CHECK_FALSE(circuits_of((*made)->plan, JobId{2}).empty());
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    CHECK_FALSE(planned(*planning.fabric, (*made)->plan, laser_of(*planning.fabric, node)).touched);
+    CHECK((*made)->plan.nodes[node].iterations == (*before)->plan.nodes[node].iterations);
+  }
+}
+
+TEST_CASE("where timeslots begin anew nothing meets what a silent laser of theirs may go on with") {
+  Planning planning = repeated_timeslots();
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  fall_silent(planning, 1);
+  const DeviceId broken = laser_of(*planning.fabric, 3);
+  planning.request.unusable.push_back({broken, false, {}, "no answer"});
+  std::ranges::sort(planning.request.unusable, {}, &UnusableDevice::device);
+  planning.request.intent.jobs.push_back(placed_job(2, {8, 9}));
+  const auto made = planning.attempt();
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made);
+  const Plan& plan = (*made)->plan;
+  CHECK_FALSE(circuits_of(plan, JobId{2}).empty());
+  const DevicePlan& silent = planned(*planning.fabric, plan, laser_of(*planning.fabric, 1));
+  CHECK(silent.left_alone);
+  CHECK_FALSE(silent.touched);
+  CHECK_FALSE(plan.nodes[1].iterations);  // the others do not wait for it
+  std::vector<Circuit> lingering;
+  std::vector<Circuit> anew;
+  for (const Circuit& circuit : circuits_of(plan, JobId{1})) {
+    (circuit.source == NodeId{1} ? lingering : anew).push_back(circuit);
+  }
+  CHECK_FALSE(lingering.empty());
+  for (const Circuit& goes_on : lingering) {
+    for (const Circuit& circuit : anew) {
+      CHECK(circuit.receiver != goes_on.receiver);
+    }
+  }
+  for (const LeftOut& each : (*made)->left_out) {
+    CHECK(each.job == JobId{1});
+  }
+
+  planning.request.unusable.clear();
+  const auto back = planning.attempt();
+  INFO((back ? "" : back.error().message));
+  REQUIRE(back);
+  CHECK((*back)->left_out.empty());
+  CHECK(circuits_of((*back)->plan, JobId{1}).size() == circuits_of((*before)->plan, JobId{1}).size());
+  for (const Circuit& circuit : circuits_of((*back)->plan, JobId{1})) {
+    CHECK(planned(*planning.fabric, (*back)->plan, laser_of(*planning.fabric, circuit.source.value)).touched);
+  }
+}
+
+TEST_CASE("a plan that lays timeslots anew beside a laser of theirs that goes on is refused where they may meet") {
+  Planning planning = repeated_timeslots();
+  const auto made = planning.attempt();
+  REQUIRE(made);
+  const auto meetings = [&](const Plan& plan) {
+    return std::ranges::count_if(verify(*planning.fabric, plan, nullptr, (*made)->intent), [](const PlanViolation& each) {
+      return each.evidence.find("a laser that goes on beside its job") != std::string::npos;
+    });
+  };
+  Plan plan = (*made)->plan;
+  CHECK(meetings(plan) == 0);
+  for (DevicePlan& device : plan.nodes.edit(1).devices) {
+    device.left_alone = true;
+    device.touched = false;
+  }
+  CHECK(meetings(plan) > 0);
+  for (std::uint32_t node = 0; node < 4; ++node) {  // nothing of it is laid anew: it goes on with the others
+    for (DevicePlan& device : plan.nodes.edit(node).devices) {
+      device.touched = false;
+    }
+  }
+  CHECK(meetings(plan) == 0);
 }
 
 TEST_CASE("light that nobody can put out stays in the plan until somebody can") {

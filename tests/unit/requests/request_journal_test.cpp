@@ -88,6 +88,23 @@ TEST_CASE("darkness waits for no journal, and its answer says what was done and 
   CHECK(mentions(reply.outcome.error->message, "disk is full"));
 }
 
+TEST_CASE("a node whose maintenance no journal keeps is not latched for it") {
+  RequestBench bench;
+  bench.light(4);
+  const NodeId idle = bench.free_node();
+  bench.journal_refuses = kFull;
+  CHECK(*bench.ask(NodeRequest{idle, NodeAction::maintain}).outcome.error == kFull);
+  bench.run_for(seconds{2});
+  CHECK(bench.node_latched.empty());
+  bench.journal_refuses.reset();
+  bench.start(kVirtualClock);  // nobody knows of it any more
+  bench.run_for(seconds{2});
+  CHECK(bench.node_latched.empty());
+  CHECK(bench.ask(NodeRequest{idle, NodeAction::maintain}).outcome.ok());
+  bench.run_for(seconds{2});
+  CHECK(bench.node_latched == std::set{idle});
+}
+
 TEST_CASE("a commit that has not gone when the journal fails is abandoned, and none begins after it") {
   RequestBench bench;
   bench.light(4);

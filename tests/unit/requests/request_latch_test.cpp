@@ -123,3 +123,35 @@ TEST_CASE("nothing that is said about one node lifts lasers off that no journal 
   bench.run_for(seconds{5});
   CHECK(bench.latched.empty());
 }
+
+TEST_CASE("light that lasers off made dark comes back where it was, also by a controller that has started since") {
+  RequestBench bench(16);
+  const JobId first = bench.light(4);
+  bench.light(4);
+  REQUIRE(bench.ask(CancelJob{first, false}).outcome.ok());
+  bench.settle();
+  const auto before = bench.shown();  // where the first job's light would be free now
+  const bool restarts = GENERATE(false, true);
+  REQUIRE(bench.ask(LasersRequest{false}).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.latched.size() == 16);
+  if (restarts) {
+    bench.start(kVirtualClock);
+    bench.read_as_planned();
+  }
+  const JobSpec newcomer = [] {
+    JobSpec spec;
+    spec.name = "newcomer";
+    spec.node_count = 4;
+    spec.collectives = {{CollectiveKind::all_reduce, {}, Bytes{1'000'000}}};
+    return spec;
+  }();
+  REQUIRE(bench.ask(SubmitJob{newcomer, false}).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.run_for(seconds{5});
+  bench.settle();
+  auto after = bench.shown();
+  std::erase_if(after, [&](const ScheduledCircuit& each) { return each.job != before.front().job; });
+  CHECK(after == before);
+}

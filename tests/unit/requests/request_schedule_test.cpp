@@ -113,6 +113,18 @@ TEST_CASE("what is shown of a job that is lit in part is not applied as all of i
   CHECK(bench.ask(ApplySchedule{ApplyMode::overwrite, lit}).outcome.ok());
 }
 
+TEST_CASE("light of the nodes that a job is about to leave is not applied to those that it goes to") {
+  RequestBench bench;
+  bench.light(4);
+  const auto shown = bench.shown();
+  REQUIRE(bench.ask(NodeRequest{shown.front().source, NodeAction::drain, false, false}).outcome.ok());
+  const Error why = refusal_of(bench.ask(ApplySchedule{ApplyMode::update, shown}));
+  CHECK(why.code == ErrorCode::busy);
+  CHECK(why.message == "job 1 goes to other nodes with a revision that is not confirmed yet");
+  bench.settle();
+  CHECK(bench.ask(ApplySchedule{ApplyMode::update, bench.shown()}).outcome.ok());
+}
+
 TEST_CASE("a schedule on trial returns by itself unless it is confirmed in time") {
   RequestBench bench;
   bench.light(4);
