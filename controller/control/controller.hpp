@@ -80,6 +80,7 @@ class Controller {
   UnusableWatch unusable_;
   Jobs jobs_;
   LightWatch light_;
+  DriftWatch drift_;
   FoundState found_;
   RevisionNumbers numbers_;
   DarkForecast dark_forecast_;

@@ -112,6 +112,11 @@ bool replays_a_stage(const Jobs& jobs) {
                      [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
 }
 
+/// The lasers are on again, and no plan has lit any.
+bool is_rearmed(const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
+  return confirmed.exists() && confirmed.intent().lasers_off && !desired.intent().lasers_off;
+}
+
 void append(std::deque<CommitReport>& history, CommitReport report) {
   history.push_back(std::move(report));
   if (history.size() > kHistoryKept) {
@@ -554,7 +559,8 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);
-  const bool has_to_follow = confirmed_.is_followed();
+  // A rearm that failed is nobody's to return from.
+  const bool has_to_follow = confirmed_.is_followed() || is_rearmed(desired_, confirmed_);
   if (returns_.uncertain().empty() && !is_wanted_again && !is_spared && !has_to_follow) {
     return consider_planning(sink);
   }

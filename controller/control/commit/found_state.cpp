@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "controller/plan/light/light_scope.hpp"
+#include "controller/plan/lower/lower.hpp"
 
 namespace loom {
 namespace {
@@ -18,6 +19,10 @@ bool does_something(const Setpoint& setpoint) {
   const auto* ocs = std::get_if<CircuitSwitchSetpoint>(&setpoint);
   return emits(setpoint) || (heater != nullptr && !heater->rings.empty()) || (wss != nullptr && !wss->routes.empty()) ||
          (ocs != nullptr && !ocs->connects.empty());
+}
+
+const DevicePlan& row_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
+  return *std::ranges::lower_bound(plan.nodes[fabric.device(id).agent.value].devices, id, {}, &DevicePlan::device);
 }
 
 /// The plan asks nothing of this node, whatever its lasers do.
@@ -123,8 +128,46 @@ KnownState FoundState::known(const std::vector<std::shared_ptr<const Plan>>& unc
   return known;
 }
 
+/// Nothing where somebody would have to take part who cannot.
+RepairScope FoundState::scope_of(std::vector<DeviceId> drifted, const Plan& plan,
+                                 const std::vector<const Observation*>& observations) const {
+  std::ranges::sort(drifted);
+  RepairScope scope = drifted.empty() ? RepairScope{} : repair_scope(*facts_.fabric, plan, drifted, observations, {});
+  // What is latched off moves its switches and rings, and lights nothing. What the plan asks anything of is waited for anyhow.
+  const bool all_can = std::ranges::all_of(scope.devices, [&](DeviceId id) {
+    const Device& device = facts_.fabric->device(id);
+    return row_of(*facts_.fabric, plan, id).touched || sessions_.may_take_part(device.agent) ||
+           (device.role != DeviceRole::transmitter && sessions_.is_present(device.agent) &&
+            !desired_.in_maintenance(device.agent));
+  });
+  return all_can ? scope : RepairScope{};
+}
+
+/// What steers and waits for its repair, where light that the plan brings may meet what differs of it. What is in nobody's new
+/// light waits on: it may be broken, and is no reason for a job to fail.
+RepairScope FoundState::in_new_light(const Plan& plan, const std::vector<const Observation*>& observations) const {
+  RepairScope found;
+  for (const DeviceId id : plan.touched.empty() ? std::vector<DeviceId>{} : drift_.to_repair()) {
+    const Device& device = facts_.fabric->device(id);
+    const DevicePlan& wanted = row_of(*facts_.fabric, plan, id);
+    const bool steers = device.role != DeviceRole::transmitter && device.role != DeviceRole::monitor;
+    if (!steers || wanted.touched || wanted.left_alone || observations[id.value] == nullptr) {
+      continue;
+    }
+    const RepairScope scope = scope_of({id}, plan, observations);
+    const bool is_in_light = std::ranges::any_of(scope.devices, [&](DeviceId each) {
+      const DevicePlan& row = row_of(*facts_.fabric, plan, each);
+      return facts_.fabric->device(each).role == DeviceRole::transmitter && row.touched && !is_dark(row);
+    });
+    if (is_in_light) {
+      merge_scope(found, scope);
+    }
+  }
+  return found;
+}
+
 /// What a commit of this plan has to set beside what it changes, at agents that hold another plan and of what the confirmed one
-/// left alone: it was read to be otherwise. Nothing where somebody would have to take part who cannot.
+/// left alone: it was read to be otherwise.
 RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const {
   ReconcileLimits limits;
   limits.stale_after = facts_.timings.stale_after;
@@ -145,19 +188,12 @@ RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Obse
   for (const DeviceId id : confirmed_.left_alone()) {
     const NodeId node = facts_.fabric->device(id).agent;
     if (sessions_.is_present(node) && !desired_.in_maintenance(node) && !holds_another(node)) {
-      consider(*std::ranges::lower_bound(plan.nodes[node.value].devices, id, {}, &DevicePlan::device));
+      consider(row_of(*facts_.fabric, plan, id));
     }
   }
-  std::sort(drifted.begin(), drifted.end());
-  RepairScope scope = drifted.empty() ? RepairScope{} : repair_scope(*facts_.fabric, plan, drifted, observations, {});
-  // What is latched off moves its switches and rings, and lights nothing.
-  const bool all_can = std::ranges::all_of(scope.devices, [this](DeviceId id) {
-    const Device& device = facts_.fabric->device(id);
-    return sessions_.may_take_part(device.agent) ||
-           (device.role != DeviceRole::transmitter && sessions_.is_present(device.agent) &&
-            !desired_.in_maintenance(device.agent));
-  });
-  return all_can ? scope : RepairScope{};
+  RepairScope scope = scope_of(std::move(drifted), plan, observations);
+  merge_scope(scope, in_new_light(plan, observations));
+  return scope;
 }
 
 /// Nodes, ascending, that nobody waits for although their light may meet what this plan moves.

@@ -12,6 +12,7 @@
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
 #include "controller/control/jobs/desired_intent.hpp"
+#include "controller/control/watch/drift_watch.hpp"
 #include "controller/plan/reconcile/reconcile.hpp"
 #include "controller/plan/steering.hpp"
 #include "core/drift_policy.hpp"
@@ -22,8 +23,8 @@ namespace loom {
 class FoundState {
  public:
   FoundState(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
-             const AgentSessions& sessions, const DriftPolicy& policy)
-      : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), policy_(policy) {}
+             const AgentSessions& sessions, const DriftWatch& drift, const DriftPolicy& policy)
+      : facts_(facts), desired_(desired), confirmed_(confirmed), sessions_(sessions), drift_(drift), policy_(policy) {}
 
   /// Fills base and observed light of a plan that is asked for now.
   void add_to(PlanRequest& request) const;
@@ -37,6 +38,9 @@ class FoundState {
                                           const RepairScope& repaired, const KnownState& known) const;
 
  private:
+  RepairScope scope_of(std::vector<DeviceId> drifted, const Plan& plan,
+                       const std::vector<const Observation*>& observations) const;
+  RepairScope in_new_light(const Plan& plan, const std::vector<const Observation*>& observations) const;
   RepairScope otherwise(const Plan& plan, const std::vector<const Observation*>& observations) const;
   RepairScope strangers() const;
   RepairScope reachable(RepairScope scope, const Plan& plan) const;
@@ -53,6 +57,7 @@ class FoundState {
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;
   const AgentSessions& sessions_;
+  const DriftWatch& drift_;
   const DriftPolicy policy_;
 };
 

@@ -106,7 +106,7 @@ Reconciler::Reconciler(const ReconcilerParts& parts, const DriftPolicy& policy)
       light_(parts.light),
       policy_(policy),
       dark_(plan_as_found(*facts_.fabric, std::vector<const Observation*>(facts_.fabric->devices.size(), nullptr))),
-      drift_(facts_.fabric->devices.size(), facts_.timings, policy),
+      drift_(parts.drift),
       measured_(facts_, sessions_, light_) {}
 
 void Reconciler::start(EffectSink& sink) {
@@ -123,9 +123,14 @@ void Reconciler::forget(NodeId node) {
   }
 }
 
-void Reconciler::relight(NodeId node, EffectSink& sink) {
-  for (const DeviceId device : facts_.fabric->devices_of_agent[node.value]) {
+void Reconciler::relight(std::optional<NodeId> node, EffectSink& sink) {
+  for (const DeviceId device : node ? facts_.fabric->devices_of_agent[node->value] : std::vector<DeviceId>{}) {
     drift_.renew(device, facts_.now);
+  }
+  for (const Device& device : facts_.fabric->devices) {
+    if (!node) {
+      judge(device.id, sink);
+    }
   }
   sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.debounce});
 }

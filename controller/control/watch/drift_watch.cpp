@@ -34,6 +34,16 @@ bool DriftWatch::may_be(DriftAnswer answer, const DriftFinding& finding) const {
   return policy_.answer_to(finding.drift) == answer && !finding.unlawful && finding.repairs < timings_.repair_attempts;
 }
 
+std::vector<DeviceId> DriftWatch::to_repair() const {
+  std::vector<DeviceId> devices;
+  for (const auto& [device, finding] : findings_) {
+    if (may_be(DriftAnswer::repair, finding)) {
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
 std::vector<DeviceId> DriftWatch::due(DriftAnswer answer, Instant now) const {
   std::vector<DeviceId> devices;
   for (const auto& [device, finding] : findings_) {

@@ -39,6 +39,8 @@ class DriftWatch {
   Drift drift_of(DeviceId device) const { return verdicts_[device.value]; }
   const DriftCounts& counts() const { return counts_; }
 
+  /// Drifted devices whose answer is repair, ascending: whenever that is due, and unless it was tried in vain.
+  std::vector<DeviceId> to_repair() const;
   /// Drifted devices whose answer is repair and whose time has come, ascending.
   std::vector<DeviceId> due(Instant now) const { return due(DriftAnswer::repair, now); }
   /// The same, of those whose answer is to adopt what was found.

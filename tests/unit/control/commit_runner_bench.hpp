@@ -29,7 +29,8 @@ class RunnerBench {
         readings(*facts.fabric),
         sessions(facts, desired, confirmed, alarms, readings),
         jobs(facts, desired),
-        found(facts, desired, confirmed, sessions, {}),
+        drift(facts.fabric->devices.size(), facts.timings, {}),
+        found(facts, desired, confirmed, sessions, drift, {}),
         unusable(facts, confirmed, sessions, alarms),
         numbers(facts, confirmed, alarms),
         returns({facts, desired, confirmed, alarms, sessions, jobs}),
@@ -213,6 +214,7 @@ class RunnerBench {
   DeviceReadings readings;
   AgentSessions sessions;
   Jobs jobs;
+  DriftWatch drift;
   FoundState found;
   UnusableWatch unusable;
   RevisionNumbers numbers;

@@ -5,6 +5,7 @@
 
 using namespace loom;
 using namespace loom::test;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
@@ -154,4 +155,51 @@ TEST_CASE("light that lasers off made dark comes back where it was, also by a co
   auto after = bench.shown();
   std::erase_if(after, [&](const ScheduledCircuit& each) { return each.job != before.front().job; });
   CHECK(after == before);
+}
+
+TEST_CASE("a rearm whose commit failed is tried again") {
+  RequestBench bench;
+  const JobId job = bench.light(4);
+  const NodeId node = bench.shown().front().source;
+  REQUIRE(bench.ask(LasersRequest{false}).outcome.ok());
+  bench.settle();
+  REQUIRE(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.silent.insert(node);  // for as long as it takes to be missed in this commit, and no longer
+  bench.run_for(milliseconds{2'100});
+  bench.silent.clear();
+  bench.run_for(seconds{5});
+  bench.settle();
+  CHECK(bench.controller->jobs().at(job).state == JobState::lit);
+}
+
+TEST_CASE("what drifted while lasers were off is set before light comes to it") {
+  RequestBench bench;
+  bench.light(4);
+  const NodeId node = bench.shown().front().destination;
+  const auto& own = bench.fabric->devices_of_agent[node.value];
+  const auto heater =
+      std::ranges::find_if(own, [&](DeviceId id) { return bench.fabric->device(id).role == DeviceRole::filter; });
+  REQUIRE(heater != own.end());
+  REQUIRE(bench.ask(LasersRequest{false}).outcome.ok());
+  bench.settle();
+  bench.run_for(seconds{1});
+  Observation cold{*heater, DeviceHealth::ready, bench.now, {}, {}};  // its power was gone for a moment
+  cold.reading = FilterObservation{std::vector<std::int32_t>(bench.fabric->device(*heater).elements.size())};
+  bench.receive(node, ObservationReport{{cold}});
+  bench.pump();
+  bench.sent.clear();
+  REQUIRE(bench.ask(LasersRequest{true}).outcome.ok());
+  bench.run_for(milliseconds{500});
+  Revision set;
+  Revision lit;
+  for (const Envelope& envelope : bench.sent) {
+    const auto* prepare = std::get_if<Prepare>(&envelope.body);
+    for (const DevicePlan& device : prepare == nullptr ? std::vector<DevicePlan>{} : prepare->plan.devices) {
+      const bool lights = device.touched && emits(device.timeline.front().setpoint);
+      lit = lights && lit == Revision{} ? envelope.revision : lit;
+      set = device.device == *heater && device.touched && set == Revision{} ? envelope.revision : set;
+    }
+  }
+  REQUIRE(lit.value > 0);
+  CHECK(set.value == lit.value);
 }
