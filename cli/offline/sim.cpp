@@ -129,7 +129,7 @@ void add_soak(CLI::App& sim, CommandLine& line) {
   swarm->add_option("--fabric", options.fabric, "Only this family: oddl, sip_ring, ...");
   swarm->add_flag("--fault-files", options.fault_files, "Plain jobs under random fault files of any kinds");
   swarm->add_option("--shrink", options.shrink, "Folder: write what fails there, made small, as scenario and fault file");
-  swarm->add_option("--configs", options.configs, "Where fabrics/all_elements.yaml is")->capture_default_str();
+  swarm->add_option("--configs", options.configs, "Where fabrics/all_elements.yaml is, if not where `loom config list` has it");
   line.when(*swarm, soak, options);
   auto& points = line.keep<KillCommand>();
   CLI::App* kills = sim.add_subcommand("kill-points", "One change: machines killed at each step, devices power-cycled");

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "cli/catalogue/shipped.hpp"
 #include "cli/render/answer.hpp"
 #include "cli/render/term.hpp"
 #include "core/text/format_text.hpp"
@@ -299,9 +300,16 @@ Result<void> try_change(const KillExperiment& experiment, std::uint64_t every, K
   return {};
 }
 
+std::string folder_of(const std::string& configs) {
+  const std::string found = configs.empty() ? config_folder().string() : configs;
+  return found.empty() ? "configs" : found;
+}
+
 }  // namespace
 
-int soak(const Globals& globals, const SoakCommand& order) {
+int soak(const Globals& globals, const SoakCommand& asked) {
+  SoakCommand order = asked;
+  order.configs = folder_of(asked.configs);
   const auto allowed = classes_of(order.faults);
   const auto family = family_of(order.fabric);
   if (!allowed || !family) {
@@ -346,7 +354,7 @@ int try_kills(const Globals&, const KillCommand& order) {
     for (std::uint32_t size = 0; size < std::min(2U, sizes_of(family)) && family == only->value_or(family); ++size) {
       KillExperiment experiment;
       experiment.seed = order.seed;
-      const auto fabric = make_fabric({family, size}, order.configs);
+      const auto fabric = make_fabric({family, size}, folder_of(order.configs));
       if (!fabric) {
         return give_up(fabric.error());
       }

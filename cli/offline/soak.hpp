@@ -20,14 +20,14 @@ struct SoakCommand {
   std::string fabric;               ///< a family; empty: all
   bool fault_files = false;         ///< plain jobs under random fault files instead
   std::string shrink;               ///< folder; not empty: what fails is made small and written there
-  std::string configs = "configs";
+  std::string configs;              ///< folder; empty: as config_folder() says
 };
 
 struct KillCommand {
   std::uint64_t seed = 1;
   std::uint64_t every = 1;  ///< every n-th point
   std::string fabric;       ///< a family; empty: all
-  std::string configs = "configs";
+  std::string configs;      ///< folder; empty: as config_folder() says
 };
 
 /// kFailed if a seed found something.

@@ -214,6 +214,14 @@ bool UnusableDevices::is_laid_anew(const Intent& intent, const JobSchedule& sche
   });
 }
 
+/// Nothing of this node follows any order: its agent is gone, or might as well be.
+bool UnusableDevices::is_away(NodeId node) const {
+  return std::ranges::all_of(fabric_.devices_of_agent[node.value], [this](DeviceId id) {
+    const UnusableDevice* device = find(id);
+    return device != nullptr && device->occupied.empty();
+  });
+}
+
 std::vector<Circuit> UnusableDevices::lingering_beside(const std::vector<bool>& kept) const {
   std::vector<Circuit> circuits;
   for (const UnusableDevice& each : devices_) {
@@ -244,6 +252,13 @@ void UnusableDevices::find_needs(const Intent& intent, const std::vector<bool>& 
   std::vector<RogueLight> rogues;
   for (const UnusableDevice& each : devices_) {
     RogueLight rogue{each.device, fabric_.device(each.device).elements[0], each.may_emit, {}, {}};
+    const bool may_be_granted = each.holds && may_linger && !keeps[rogue.transmitter.value];
+    for (const Circuit* circuit : may_be_granted ? before_[rogue.transmitter.value] : std::vector<const Circuit*>{}) {
+      if (base_->nodes[circuit->source.value].grants && is_away(circuit->destination)) {  // the two may hear each other
+        rogue.slots.push_back(circuit->slot);
+        rogue.receivers.push_back(circuit->receiver);
+      }
+    }
     for (const Circuit& circuit : stays) {
       if (circuit.transmitter == rogue.transmitter) {
         rogue.slots.push_back(circuit.slot);

@@ -48,6 +48,7 @@ class UnusableDevices {
   std::vector<Wanted> wanted_of(const Intent& intent, const Schedule& schedule) const;
   bool is_laid_anew(const Intent& intent, const JobSchedule& schedule, std::size_t number,
                     const std::vector<Wanted>& wanted) const;
+  bool is_away(NodeId node) const;
   std::vector<Circuit> lingering_beside(const std::vector<bool>& kept) const;
   void find_needs(const Intent& intent, const std::vector<bool>& anew, std::vector<Wanted>& wanted) const;
   void add_returns(std::vector<Wanted>& wanted) const;

@@ -45,7 +45,9 @@ Demand estimate(const Intent& placed, const Plan* base, const std::vector<Circui
     }
   }
   for (const Circuit& circuit : darkened == nullptr ? std::vector<Circuit>{} : *darkened) {
-    if (const auto found = index.find(circuit.job); found != index.end() && !is_lit[found->second]) {
+    const auto found = index.find(circuit.job);
+    const bool is_there = found != index.end() && std::ranges::count(demand.jobs[found->second].nodes, circuit.source) > 0;
+    if (is_there && !is_lit[found->second]) {  // else it has moved since
       demand.jobs[found->second].held.push_back(circuit);
     }
   }

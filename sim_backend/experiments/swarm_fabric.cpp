@@ -94,7 +94,8 @@ Result<std::string> text_of(const SwarmFabric& fabric, const std::string& config
   const std::string path = format_text("{}/fabrics/{}.yaml", configs, row.word);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return fail(ErrorCode::not_found, format_text("fabric file {} cannot be read", path));
+    return fail(ErrorCode::not_found, format_text("fabric file {} cannot be read", path),
+                "loom sim soak --configs FOLDER  (that has fabrics/)");
   }
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

@@ -112,11 +112,6 @@ bool replays_a_stage(const Jobs& jobs) {
                      [](const auto& row) { return row.second.stage_repeats > 0 && row.second.state == JobState::committing; });
 }
 
-/// The lasers are on again, and no plan has lit any.
-bool is_rearmed(const DesiredIntent& desired, const ConfirmedPlans& confirmed) {
-  return confirmed.exists() && confirmed.intent().lasers_off && !desired.intent().lasers_off;
-}
-
 void append(std::deque<CommitReport>& history, CommitReport report) {
   history.push_back(std::move(report));
   if (history.size() > kHistoryKept) {
@@ -363,6 +358,7 @@ void CommitRunner::start_commit(std::shared_ptr<const PlanResult> plan, Planning
   }
   if (!lasers.empty() || !behind.empty()) {
     committing.is_held_back = true;
+    committing.is_left_behind = !behind.empty();
     phase_ = std::move(committing);
     return follow_commit(sink);
   }
@@ -532,6 +528,7 @@ void CommitRunner::finish_confirmed(EffectSink& sink) {
 void CommitRunner::finish_failed(EffectSink& sink) {
   const bool is_repair = std::get<Committing>(phase_).is_repair;
   const bool is_held_back = std::get<Committing>(phase_).is_held_back;
+  const bool is_left_behind = std::get<Committing>(phase_).is_left_behind;
   const std::shared_ptr<const FabricCommit> failed = std::move(std::get<Committing>(phase_).commit);
   phase_ = Idle{};
   end_ = CommitEnd{false, is_repair, failed};
@@ -543,7 +540,8 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   const bool is_contained = unusable_.commit_failed(*failed, sink) || is_held_back;
   const CommitRecord returned{CommitDecision::returned, failed->revision(), numbers_.next_circuit(), nullptr};
   if (is_repair) {  // there is no revision to return to
-    return journal_.append(returned, PlanAct{}, sink);
+    journal_.append(returned, PlanAct{}, sink);
+    return is_left_behind ? want_plan("again, without what follows no order", sink) : void();
   }
   returns_.add(*failed, sink);
   const bool is_wanted_again = journal_.failure() ||  // nobody's fault; a new incarnation finds what was wanted
@@ -559,8 +557,8 @@ void CommitRunner::finish_failed(EffectSink& sink) {
   }
   journal_.append(desired_.record(), PlanAct{}, sink);
   journal_.append(returned, PlanAct{}, sink);
-  // A rearm that failed is nobody's to return from.
-  const bool has_to_follow = confirmed_.is_followed() || is_rearmed(desired_, confirmed_);
+  const bool is_rearmed = confirmed_.darkened() != nullptr && !desired_.intent().lasers_off;  // and not yet lit
+  const bool has_to_follow = confirmed_.is_followed() || is_rearmed;
   if (returns_.uncertain().empty() && !is_wanted_again && !is_spared && !has_to_follow) {
     return consider_planning(sink);
   }

@@ -120,10 +120,11 @@ class CommitRunner {
   struct Committing {
     std::unique_ptr<FabricCommit> commit;
     CommitStep step = CommitStep::waiting_for_quiet;
-    bool is_repair = false;     ///< it changes no circuit
-    bool is_held_back = false;  ///< it would move what meets light that nobody can prove dark
-    Instant quiet_until{};      ///< jobs that it darkens are waited for until then
-    Instant agents_until{};     ///< absent agents
+    bool is_repair = false;       ///< it changes no circuit
+    bool is_held_back = false;    ///< it would move what meets light that nobody can prove dark
+    bool is_left_behind = false;  ///< it would lay light anew beside a laser that would go on
+    Instant quiet_until{};        ///< jobs that it darkens are waited for until then
+    Instant agents_until{};       ///< absent agents
     bool is_waiting() const { return step == CommitStep::waiting_for_quiet || step == CommitStep::waiting_for_agents; }
   };
   struct WantedPlan {

@@ -13,6 +13,9 @@
 namespace loom {
 namespace {
 
+/// So many drifted devices are looked at one by one.
+constexpr std::size_t kLookedAtApart = 16;
+
 bool does_something(const Setpoint& setpoint) {
   const auto* heater = std::get_if<FilterSetpoint>(&setpoint);
   const auto* wss = std::get_if<WavelengthSwitchSetpoint>(&setpoint);
@@ -25,9 +28,11 @@ const DevicePlan& row_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
   return *std::ranges::lower_bound(plan.nodes[fabric.device(id).agent.value].devices, id, {}, &DevicePlan::device);
 }
 
-/// The plan asks nothing of this node, whatever its lasers do.
-bool asks_nothing(const Fabric& fabric, const NodePlan& slice) {
-  return std::ranges::all_of(slice.devices, [&](const DevicePlan& device) {
+/// The plan asks nothing of this node, whatever its lasers do: not to arbitrate either.
+bool asks_nothing(const Fabric& fabric, const NodePlan& slice, Revision revision) {
+  const bool is_laid =
+      (slice.grants && slice.grants->routed_by == revision) || (slice.iterations && slice.iterations->routed_by == revision);
+  return !is_laid && std::ranges::all_of(slice.devices, [&](const DevicePlan& device) {
     return device.left_alone || (!device.touched && fabric.device(device.device).role != DeviceRole::transmitter);
   });
 }
@@ -147,14 +152,19 @@ RepairScope FoundState::scope_of(std::vector<DeviceId> drifted, const Plan& plan
 /// light waits on: it may be broken, and is no reason for a job to fail.
 RepairScope FoundState::in_new_light(const Plan& plan, const std::vector<const Observation*>& observations) const {
   RepairScope found;
+  std::vector<DeviceId> drifted;
   for (const DeviceId id : plan.touched.empty() ? std::vector<DeviceId>{} : drift_.to_repair()) {
     const Device& device = facts_.fabric->device(id);
     const DevicePlan& wanted = row_of(*facts_.fabric, plan, id);
     const bool steers = device.role != DeviceRole::transmitter && device.role != DeviceRole::monitor;
-    if (!steers || wanted.touched || wanted.left_alone || observations[id.value] == nullptr) {
-      continue;
+    if (steers && !wanted.touched && !wanted.left_alone && observations[id.value] != nullptr) {
+      drifted.push_back(id);
     }
-    const RepairScope scope = scope_of({id}, plan, observations);
+  }
+  const std::size_t together = drifted.size() > kLookedAtApart ? drifted.size() : 1;  // each look walks all light
+  for (std::size_t i = 0; i < drifted.size(); i += together) {
+    const auto first = drifted.begin() + static_cast<std::ptrdiff_t>(i);
+    const RepairScope scope = scope_of({first, first + static_cast<std::ptrdiff_t>(together)}, plan, observations);
     const bool is_in_light = std::ranges::any_of(scope.devices, [&](DeviceId each) {
       const DevicePlan& row = row_of(*facts_.fabric, plan, each);
       return facts_.fabric->device(each).role == DeviceRole::transmitter && row.touched && !is_dark(row);
@@ -223,7 +233,8 @@ std::shared_ptr<const PlanResult> FoundState::without_absent(std::shared_ptr<con
   const auto is_absent = [&](NodeId node) {
     const bool is_maintained = desired_.in_maintenance(node) && !std::binary_search(unproven.begin(), unproven.end(), node);
     return !sessions_.is_present(node) &&
-           (is_maintained || (sessions_.is_given_up(node) && asks_nothing(*facts_.fabric, plan->plan.nodes[node.value])));
+           (is_maintained ||
+            (sessions_.is_given_up(node) && asks_nothing(*facts_.fabric, plan->plan.nodes[node.value], plan->plan.revision)));
   };
   if (unproven.empty() && std::none_of(plan->plan.changed.begin(), plan->plan.changed.end(), is_absent)) {
     return plan;

@@ -257,10 +257,12 @@ UnusableDevice UnusableWatch::entry(DeviceId id, std::string why) const {
         add(device.may_emit, light->slot);
       }
     }
-  } else if (left != left_.end()) {
+  } else {
     const DevicePlan* plan = confirmed_.exists() ? confirmed_.desired_of(*facts_.fabric, id) : nullptr;
     const bool is_read = seen != nullptr && seen->read_at > done_at(id);
-    device.holds = is_read && plan != nullptr && drift_of(*facts_.fabric, *plan, seen, seen->read_at, {}) == Drift::none;
+    const Drift drift = is_read && plan != nullptr ? drift_of(*facts_.fabric, *plan, seen, seen->read_at, {}) : Drift::none;
+    const bool is_elsewhere = drift == Drift::missing || drift == Drift::foreign;  // somewhat beside its place it still serves
+    device.holds = left == left_.end() ? !is_elsewhere : is_read && plan != nullptr && drift == Drift::none;
   }
   return device;
 }

@@ -21,8 +21,8 @@ std::string text_of(double value) {
   return text.substr(0, text.find('.') + 3);
 }
 
-/// Jobs are numbered by their place in the plan's circuits; 0 is light of no job. A laser that is left alone while the light of
-/// its job is laid anew counts from another beginning than the others: it has a number of its own.
+/// Jobs are numbered by their place in the plan's circuits; 0 is light of no job. Lasers that are left alone while the light
+/// of their job is laid anew count from another beginning than the others: they have a number of their own.
 using JobNumber = std::uint32_t;
 constexpr JobNumber kNobody = ~JobNumber{0};
 
@@ -91,12 +91,12 @@ class LightRules {
     }
     jobs_ = numbers.size();
     const std::set<JobId> anew = jobs_laid_anew();
-    std::map<ElementId, JobNumber> apart;
+    std::map<JobId, JobNumber> apart;
     for (std::size_t i = 0; i < plan_.circuits.size(); ++i) {
       const Circuit& circuit = plan_.circuits[i];
       JobNumber number = numbers.at(circuit.job);
       if (const DevicePlan* laser = laser_of(circuit); laser != nullptr && laser->left_alone && anew.contains(circuit.job)) {
-        const auto [own, is_new] = apart.emplace(circuit.transmitter, static_cast<JobNumber>(jobs_ + 1));
+        const auto [own, is_new] = apart.emplace(circuit.job, static_cast<JobNumber>(jobs_ + 1));
         jobs_ += is_new ? 1 : 0;
         stays_of_[own->second] = number;
         number = own->second;

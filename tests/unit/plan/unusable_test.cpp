@@ -296,7 +296,11 @@ TEST_CASE("where timeslots begin anew nothing meets what a silent laser of their
   Planning planning = repeated_timeslots();
   const auto before = planning.attempt();
   REQUIRE(before);
+  const bool are_two = GENERATE(false, true);
   fall_silent(planning, 1);
+  if (are_two) {
+    fall_silent(planning, 2);  // the two count from one beginning still
+  }
   const DeviceId broken = laser_of(*planning.fabric, 3);
   planning.request.unusable.push_back({broken, false, {}, "no answer"});
   std::ranges::sort(planning.request.unusable, {}, &UnusableDevice::device);
@@ -313,7 +317,8 @@ TEST_CASE("where timeslots begin anew nothing meets what a silent laser of their
   std::vector<Circuit> lingering;
   std::vector<Circuit> anew;
   for (const Circuit& circuit : circuits_of(plan, JobId{1})) {
-    (circuit.source == NodeId{1} ? lingering : anew).push_back(circuit);
+    const bool is_silent = circuit.source == NodeId{1} || (are_two && circuit.source == NodeId{2});
+    (is_silent ? lingering : anew).push_back(circuit);
   }
   CHECK_FALSE(lingering.empty());
   for (const Circuit& goes_on : lingering) {
@@ -334,6 +339,32 @@ TEST_CASE("where timeslots begin anew nothing meets what a silent laser of their
   for (const Circuit& circuit : circuits_of((*back)->plan, JobId{1})) {
     CHECK(planned(*planning.fabric, (*back)->plan, laser_of(*planning.fabric, circuit.source.value)).touched);
   }
+}
+
+TEST_CASE("two silent nodes may grant each other light, and nobody is given what that would be") {
+  Planning planning(std::make_shared<const Fabric>(small_oddl(12, 4)));
+  Job job = placed_job(1, {0, 1, 2, 3});
+  job.spec.collectives[0].kind = CollectiveKind::all_to_all;
+  job.spec.transmit = Transmit::grants;
+  planning.request.intent.jobs = {job};
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  REQUIRE((*before)->plan.nodes[1].grants);
+  const bool are_two = GENERATE(false, true);
+  fall_silent(planning, 1);
+  if (are_two) {
+    fall_silent(planning, 2);
+  }
+  Job other = placed_job(2, {3, 2});  // into the receiver that node 1 lit
+  other.spec.collectives[0].kind = CollectiveKind::point_to_point;
+  other.spec.collectives[0].ranks = {0, 1};
+  planning.request.intent.jobs = {other};
+  planning.request.may_leave_out = {JobId{2}};
+  const auto made = planning.attempt();
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made);
+  CHECK((*made)->is_without(JobId{2}) == are_two);
+  CHECK_FALSE(planned(*planning.fabric, (*made)->plan, laser_of(*planning.fabric, 1)).may_hold.empty());
 }
 
 TEST_CASE("a plan that lays timeslots anew beside a laser of theirs that goes on is refused where they may meet") {
