@@ -22,6 +22,10 @@ Positions without(Positions positions, const std::vector<ElementId>& lost) {
   return positions;
 }
 
+bool has_light_of(const RogueLight& rogue, FrequencySlot wanted) {
+  return std::ranges::any_of(rogue.slots, [&](FrequencySlot slot) { return overlaps(slot, wanted); });
+}
+
 }  // namespace
 
 std::vector<FibreId> fibres_of(const Fabric& fabric, ElementId transmitter) {
@@ -63,10 +67,7 @@ NeededDevices::NeededDevices(const Fabric& fabric, const UnusableDevices& unusab
   }
 }
 
-void NeededDevices::keep(const Circuit& circuit) {
-  (void)open_.route_light(circuit);
-  (void)held_.route_light(circuit);
-}
+void NeededDevices::keep(const Circuit& circuit) { (void)held_.route_light(circuit); }
 
 std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit, bool is_new) {
   std::vector<DeviceId> needed;
@@ -83,8 +84,10 @@ std::vector<DeviceId> NeededDevices::needed_by(const Circuit& circuit, bool is_n
       needed.push_back(*fabric_.device_of_element[element.value]);
     }
   }
+  const bool is_in_the_way = open && !held && needed.empty();  // light that stays has taken what it would need
   for (const RogueLight& rogue : rogues_) {
-    if (held && rogue.transmitter != circuit.transmitter && meets(rogue, circuit, *held)) {
+    const bool is_others = rogue.transmitter != circuit.transmitter;
+    if (is_others && (held ? meets(rogue, circuit, *held) : is_in_the_way && has_light_of(rogue, circuit.slot))) {
       needed.push_back(rogue.device);
     }
   }
@@ -110,9 +113,7 @@ bool NeededDevices::meets(const RogueLight& rogue, const Circuit& circuit, const
   if (std::find(rogue.receivers.begin(), rogue.receivers.end(), circuit.receiver) != rogue.receivers.end()) {
     return true;
   }
-  const bool has_its_light =
-      std::any_of(rogue.slots.begin(), rogue.slots.end(), [&](FrequencySlot slot) { return overlaps(slot, circuit.slot); });
-  return has_its_light && std::any_of(path.begin(), path.end(), [&](const Hop& hop) {
+  return has_light_of(rogue, circuit.slot) && std::any_of(path.begin(), path.end(), [&](const Hop& hop) {
            const auto& ports = fabric_.fibre_out[hop.element.value];
            const auto fibre = hop.output < ports.size() ? ports[hop.output] : std::nullopt;
            return fibre && std::find(rogue.fibres.begin(), rogue.fibres.end(), *fibre) != rogue.fibres.end();

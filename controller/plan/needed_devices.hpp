@@ -28,7 +28,7 @@ class NeededDevices {
   NeededDevices(const Fabric& fabric, const UnusableDevices& unusable, const Positions& positions,
                 std::vector<RogueLight> rogues);
 
-  /// This light is there whoever wants it: its way is taken.
+  /// This light is there whoever wants it: its way is taken, as long as its laser follows no order.
   void keep(const Circuit& circuit);
   /// Ascending; none: it does without them, or has no way in any case. Its way is taken. `is_new`: light that is not there yet
   /// does not pass filters that may stand where they would take it.

@@ -418,6 +418,27 @@ TEST_CASE("light that nobody can put out stays in the plan until somebody can") 
   CHECK(planned(*planning.fabric, (*back)->plan, laser).touched);
 }
 
+TEST_CASE("who needs a receiver that light of a silent node comes to waits for that node, and is not refused") {
+  Planning planning = three_groups();
+  const auto before = planning.attempt();
+  REQUIRE(before);
+  const Circuit lit = circuits_of((*before)->plan, JobId{2}).front();
+  fall_silent(planning, lit.source.value);
+  std::erase_if(planning.request.intent.jobs, [](const Job& job) { return job.id == JobId{2}; });
+  std::uint32_t other = 4;
+  while (NodeId{other} == lit.source || NodeId{other} == lit.destination) {
+    ++other;
+  }
+  planning.request.intent.jobs.push_back(placed_job(4, {other, lit.destination.value}));
+  planning.request.may_leave_out = {JobId{4}};
+  const auto made = planning.attempt();
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made);
+  REQUIRE((*made)->is_without(JobId{4}));
+  const auto& devices = (*made)->left_out[0].devices;
+  CHECK(std::ranges::count(devices, *planning.fabric->device_of_element[lit.transmitter.value]) == 1);
+}
+
 TEST_CASE("no new light comes where a laser may shine that follows no order") {
   Planning planning(small_fabric(0));
   planning.request.intent.jobs = {placed_job(1, {0, 1, 2, 3})};
