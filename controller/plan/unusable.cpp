@@ -254,7 +254,8 @@ void UnusableDevices::find_needs(const Intent& intent, const std::vector<bool>& 
     RogueLight rogue{each.device, fabric_.device(each.device).elements[0], each.may_emit, {}, {}};
     const bool may_be_granted = each.holds && may_linger && !keeps[rogue.transmitter.value];
     for (const Circuit* circuit : may_be_granted ? before_[rogue.transmitter.value] : std::vector<const Circuit*>{}) {
-      if (base_->nodes[circuit->source.value].grants && is_away(circuit->destination)) {  // the two may hear each other
+      const bool is_granted = base_ != nullptr && base_->nodes[circuit->source.value].grants.has_value();
+      if (is_granted && is_away(circuit->destination)) {  // the two may hear each other
         rogue.slots.push_back(circuit->slot);
         rogue.receivers.push_back(circuit->receiver);
       }
