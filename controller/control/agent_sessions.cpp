@@ -24,7 +24,7 @@ bool wants_dark(NodeId node, const DesiredIntent& desired, const ConfirmedPlans&
 /// of its own. Darkness for all waits for no disk; of a node that goes out of service somebody has to know still when the
 /// controller starts again.
 std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const FabricCommit* moving,
-                               const DesiredIntent& desired, const ConfirmedPlans& confirmed, bool is_recorded) {
+                               const DesiredIntent& desired, const ConfirmedPlans& confirmed, const JournalQueue& journal) {
   std::vector<SetLasers> orders;
   const bool is_off = desired.intent().lasers_off;
   if (moving != nullptr && moving->takes_part(node) && !is_off) {
@@ -34,7 +34,7 @@ std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const F
     orders.push_back({!is_off, session.laser_order, session.rearmed_latch});
   }
   const bool is_out = is_out_of_service(node, desired, confirmed);
-  const bool may_be_told = is_out ? is_recorded : !is_off;
+  const bool may_be_told = is_out ? journal.is_empty() && !journal.failure() : !is_off;
   if (session.node_order != 0 && session.node_latched_off != is_out && may_be_told) {
     orders.push_back({!is_out, session.node_order, 0, true});
   }
@@ -43,9 +43,9 @@ std::vector<SetLasers> owed_to(NodeId node, const AgentSession& session, const F
 
 /// Sent again with every word of the agent, until its heartbeat says that it has it.
 std::vector<Body> owed(NodeId node, const AgentSession& session, const FabricCommit* moving, const DesiredIntent& desired,
-                       const ConfirmedPlans& confirmed, bool is_recorded) {
+                       const ConfirmedPlans& confirmed, const JournalQueue& journal) {
   std::vector<Body> bodies;
-  for (const SetLasers& order : owed_to(node, session, moving, desired, confirmed, is_recorded)) {
+  for (const SetLasers& order : owed_to(node, session, moving, desired, confirmed, journal)) {
     bodies.emplace_back(order);  // one that it knows is ignored there
   }
   if (session.confirmed != confirmed.revision() && session.applied == confirmed.revision()) {
@@ -79,10 +79,11 @@ Send EnvelopeHeader::to_agent(NodeId node, Revision revision, Body body) const {
 }
 
 AgentSessions::AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
-                             AlarmBoard& alarms, DeviceReadings& readings)
+                             const JournalQueue& journal, AlarmBoard& alarms, DeviceReadings& readings)
     : facts_(facts),
       desired_(desired),
       confirmed_(confirmed),
+      journal_(journal),
       alarms_(alarms),
       readings_(readings),
       sessions_(facts.fabric->nodes.size()) {}
@@ -214,7 +215,7 @@ bool AgentSessions::keep(NodeId node, const Heartbeat& heartbeat, const FabricCo
   if (was_latched && !session.is_latched_off()) {
     alarms_.clear(AlarmCode::lasers_off, node);
   }
-  for (Body& body : owed(node, session, moving, desired_, confirmed_, !facts_.has_unrecorded)) {
+  for (Body& body : owed(node, session, moving, desired_, confirmed_, journal_)) {
     send(node, std::move(body), sink);
   }
   return was_latched && !session.is_latched_off();
@@ -227,7 +228,7 @@ bool AgentSessions::keep_pulse(NodeId node, const Envelope& from, const FabricCo
   }
   if (admit(node, from.term, sink)) {
     session.pulsed_at = facts_.now;
-    for (Body& body : owed(node, session, moving, desired_, confirmed_, !facts_.has_unrecorded)) {
+    for (Body& body : owed(node, session, moving, desired_, confirmed_, journal_)) {
       send(node, std::move(body), sink);
     }
   }
@@ -274,8 +275,7 @@ void AgentSessions::begin_restore(NodeId node) {
 
 void AgentSessions::send_latches(const FabricCommit* moving, EffectSink& sink) const {
   for (const Node& node : facts_.fabric->nodes) {
-    for (const SetLasers& order :
-         owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_, !facts_.has_unrecorded)) {
+    for (const SetLasers& order : owed_to(node.id, sessions_[node.id.value], moving, desired_, confirmed_, journal_)) {
       if (is_present(node.id)) {
         send(node.id, order, sink);
       }

@@ -13,6 +13,7 @@
 #include "controller/control/facts.hpp"
 #include "controller/control/jobs/confirmed_plans.hpp"
 #include "controller/control/jobs/desired_intent.hpp"
+#include "controller/control/journal_queue.hpp"
 #include "controller/control/session.hpp"
 #include "controller/control/watch/alarm_board.hpp"
 
@@ -29,8 +30,8 @@ enum class OwnLatches : std::uint8_t { stay, lift };
 
 class AgentSessions {
  public:
-  AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed, AlarmBoard& alarms,
-                DeviceReadings& readings);
+  AgentSessions(const ControllerFacts& facts, const DesiredIntent& desired, const ConfirmedPlans& confirmed,
+                const JournalQueue& journal, AlarmBoard& alarms, DeviceReadings& readings);
 
   std::size_t size() const { return sessions_.size(); }
   const AgentSession& operator[](NodeId node) const { return sessions_[node.value]; }
@@ -85,6 +86,7 @@ class AgentSessions {
   const ControllerFacts& facts_;
   const DesiredIntent& desired_;
   const ConfirmedPlans& confirmed_;
+  const JournalQueue& journal_;
   AlarmBoard& alarms_;
   DeviceReadings& readings_;
   std::vector<AgentSession> sessions_;  ///< index = node

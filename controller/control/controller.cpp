@@ -37,7 +37,7 @@ Controller::Controller(ControllerOptions options)
       audit_(facts_, journal_),
       refusals_(facts_, alarms_),
       readings_(*facts_.fabric),
-      sessions_(facts_, desired_, confirmed_, alarms_, readings_),
+      sessions_(facts_, desired_, confirmed_, journal_, alarms_, readings_),
       unusable_(facts_, confirmed_, sessions_, alarms_),
       jobs_(facts_, desired_),
       light_(facts_, desired_, confirmed_, sessions_, jobs_),
@@ -80,7 +80,6 @@ void Controller::step(Instant now, const Event& event, EffectSink& sink) {
       event);
   reconciler_.follow_commits(sink);
   audit_.follow(commits_.history(), sink);
-  facts_.has_unrecorded = !journal_.is_empty() || journal_.failure();
   const FabricCommit* commit = moving(commits_);
   light_.follow(commit == nullptr ? nullptr : commit->shared_plan());
 }
@@ -246,7 +245,6 @@ void Controller::on(const Appended& appended, EffectSink& sink) {
   while (auto act = journal_.take_due(appended.count)) {
     if (auto* answer = std::get_if<ReplyAct>(&*act)) {
       answers_.answer(answer->to, std::move(answer->reply), sink);
-      facts_.has_unrecorded = !journal_.is_empty();
       sessions_.send_latches(moving(commits_), sink);
       commits_.consider_planning(sink);
     } else if (const auto* go = std::get_if<GoAct>(&*act)) {

@@ -27,9 +27,8 @@ struct ControllerFacts {
   std::string algorithm;
   ControllerTimings timings;
   EnvelopeHeader header{};
-  Instant now{};                ///< of the event in hand
-  bool started = false;         ///< the journal has been read
-  bool has_unrecorded = false;  ///< the journal has not yet, or cannot have, all that is wanted
+  Instant now{};         ///< of the event in hand
+  bool started = false;  ///< the journal has been read
   Instant started_at{};
   std::uint64_t fabric_digest = 0;       ///< of the fabric: agents with another one are turned away
   std::optional<Error> clock_problem{};  ///< why this host's clock may time no commit; none: it may

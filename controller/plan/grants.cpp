@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/plan/lower/lower.hpp"
 #include "controller/predict/granted_light.hpp"
 #include "core/limits.hpp"
 #include "core/messages/iteration.hpp"
@@ -135,10 +136,7 @@ std::map<NodeId, IterationPlan> iteration_plans(const Fabric& fabric, const Job&
 namespace {
 
 const DevicePlan* laser_of(const Fabric& fabric, const Plan& plan, const Circuit& circuit) {
-  const DeviceId laser = *fabric.device_of_element[circuit.transmitter.value];
-  const auto& devices = plan.nodes[circuit.source.value].devices;
-  const auto found = std::ranges::lower_bound(devices, laser, {}, &DevicePlan::device);
-  return found == devices.end() || found->device != laser ? nullptr : &*found;
+  return device_of(fabric, plan, *fabric.device_of_element[circuit.transmitter.value]);
 }
 
 /// Timeslots of a job count from one relight, whoever plays them.

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "controller/plan/light/light_scope.hpp"
+#include "controller/plan/lower/lower.hpp"
 #include "core/fabric/gain_stage.hpp"
 #include "core/fabric/occupied_ports.hpp"
 #include "core/limits.hpp"
@@ -16,12 +17,6 @@
 
 namespace loom {
 namespace {
-
-const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
-  const auto& devices = plan.nodes[fabric.device(id).agent.value].devices;
-  const auto found = std::ranges::lower_bound(devices, id, {}, &DevicePlan::device);
-  return found == devices.end() || found->device != id ? nullptr : &*found;
-}
 
 bool is_same_ring(const RingFilter& ring, const FilterSetpoint& a, const FilterSetpoint& b, std::uint16_t channel) {
   const auto stands = [&](const FilterSetpoint& bank) {

@@ -29,11 +29,6 @@ struct UnusableDevices::Wanted {
 
 namespace {
 
-bool is_same_light(const Circuit& a, const Circuit& b) {
-  return a.job == b.job && a.source == b.source && a.destination == b.destination && a.transmitter == b.transmitter &&
-         a.receiver == b.receiver && a.slot == b.slot && a.rate == b.rate;
-}
-
 const Job* find_job(const Intent& intent, JobId id) {
   const auto job = std::find_if(intent.jobs.begin(), intent.jobs.end(), [&](const Job& each) { return each.id == id; });
   return job == intent.jobs.end() ? nullptr : &*job;
@@ -128,12 +123,7 @@ bool UnusableDevices::is_in_base(const Circuit& circuit) const {
 /// Of a laser. Null: nothing is known of it.
 const DevicePlan* UnusableDevices::base_of(ElementId transmitter) const {
   const auto id = fabric_.device_of_element[transmitter.value];
-  if (base_ == nullptr || !id) {
-    return nullptr;
-  }
-  const auto& devices = base_->nodes[fabric_.device(*id).agent.value].devices;
-  const auto found = std::ranges::lower_bound(devices, *id, {}, &DevicePlan::device);
-  return found == devices.end() || found->device != *id ? nullptr : &*found;
+  return base_ == nullptr || !id ? nullptr : device_of(fabric_, *base_, *id);
 }
 
 /// By transmitter: what is wanted of it is what the base has it do already. `anew`: by job of the schedule, its light is laid

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace loom {
 namespace {
@@ -44,7 +45,7 @@ Demand estimate(const Intent& placed, const Plan* base, const std::vector<Circui
       }
     }
   }
-  for (const Circuit& circuit : darkened == nullptr ? std::vector<Circuit>{} : *darkened) {
+  for (const Circuit& circuit : darkened == nullptr ? std::span<const Circuit>{} : std::span(*darkened)) {
     const auto found = index.find(circuit.job);
     const bool is_there = found != index.end() && std::ranges::count(demand.jobs[found->second].nodes, circuit.source) > 0;
     if (is_there && !is_lit[found->second]) {  // else it has moved since

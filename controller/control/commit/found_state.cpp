@@ -24,10 +24,6 @@ bool does_something(const Setpoint& setpoint) {
          (ocs != nullptr && !ocs->connects.empty());
 }
 
-const DevicePlan& row_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
-  return *std::ranges::lower_bound(plan.nodes[fabric.device(id).agent.value].devices, id, {}, &DevicePlan::device);
-}
-
 /// The plan asks nothing of this node, whatever its lasers do: not to arbitrate either.
 bool asks_nothing(const Fabric& fabric, const NodePlan& slice, Revision revision) {
   const bool is_laid =
@@ -141,7 +137,7 @@ RepairScope FoundState::scope_of(std::vector<DeviceId> drifted, const Plan& plan
   // What is latched off moves its switches and rings, and lights nothing. What the plan asks anything of is waited for anyhow.
   const bool all_can = std::ranges::all_of(scope.devices, [&](DeviceId id) {
     const Device& device = facts_.fabric->device(id);
-    return row_of(*facts_.fabric, plan, id).touched || sessions_.may_take_part(device.agent) ||
+    return device_of(*facts_.fabric, plan, id)->touched || sessions_.may_take_part(device.agent) ||
            (device.role != DeviceRole::transmitter && sessions_.is_present(device.agent) &&
             !desired_.in_maintenance(device.agent));
   });
@@ -155,7 +151,7 @@ RepairScope FoundState::in_new_light(const Plan& plan, const std::vector<const O
   std::vector<DeviceId> drifted;
   for (const DeviceId id : plan.touched.empty() ? std::vector<DeviceId>{} : drift_.to_repair()) {
     const Device& device = facts_.fabric->device(id);
-    const DevicePlan& wanted = row_of(*facts_.fabric, plan, id);
+    const DevicePlan& wanted = *device_of(*facts_.fabric, plan, id);
     const bool steers = device.role != DeviceRole::transmitter && device.role != DeviceRole::monitor;
     if (steers && !wanted.touched && !wanted.left_alone && observations[id.value] != nullptr) {
       drifted.push_back(id);
@@ -166,7 +162,7 @@ RepairScope FoundState::in_new_light(const Plan& plan, const std::vector<const O
     const auto first = drifted.begin() + static_cast<std::ptrdiff_t>(i);
     const RepairScope scope = scope_of({first, first + static_cast<std::ptrdiff_t>(together)}, plan, observations);
     const bool is_in_light = std::ranges::any_of(scope.devices, [&](DeviceId each) {
-      const DevicePlan& row = row_of(*facts_.fabric, plan, each);
+      const DevicePlan& row = *device_of(*facts_.fabric, plan, each);
       return facts_.fabric->device(each).role == DeviceRole::transmitter && row.touched && !is_dark(row);
     });
     if (is_in_light) {
@@ -198,7 +194,7 @@ RepairScope FoundState::otherwise(const Plan& plan, const std::vector<const Obse
   for (const DeviceId id : confirmed_.left_alone()) {
     const NodeId node = facts_.fabric->device(id).agent;
     if (sessions_.is_present(node) && !desired_.in_maintenance(node) && !holds_another(node)) {
-      consider(row_of(*facts_.fabric, plan, id));
+      consider(*device_of(*facts_.fabric, plan, id));
     }
   }
   RepairScope scope = scope_of(std::move(drifted), plan, observations);

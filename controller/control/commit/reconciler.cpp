@@ -123,14 +123,9 @@ void Reconciler::forget(NodeId node) {
   }
 }
 
-void Reconciler::relight(std::optional<NodeId> node, EffectSink& sink) {
-  for (const DeviceId device : node ? facts_.fabric->devices_of_agent[node->value] : std::vector<DeviceId>{}) {
+void Reconciler::relight(NodeId node, EffectSink& sink) {
+  for (const DeviceId device : facts_.fabric->devices_of_agent[node.value]) {
     drift_.renew(device, facts_.now);
-  }
-  for (const Device& device : facts_.fabric->devices) {
-    if (!node) {
-      judge(device.id, sink);
-    }
   }
   sink.emit(SetTimer{timers::kReconcile, facts_.now + facts_.timings.debounce});
 }

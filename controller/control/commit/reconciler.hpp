@@ -42,8 +42,8 @@ class Reconciler {
   /// The agent's process is another one: what was known of its devices says nothing.
   void forget(NodeId node);
   /// The node's lasers are not latched off any more: what was dark for that is repaired now, and without counting how often
-  /// that was so before. None: all are ordered to be on again, and what drifted meanwhile was not judged.
-  void relight(std::optional<NodeId> node, EffectSink& sink);
+  /// that was so before.
+  void relight(NodeId node, EffectSink& sink);
   /// The device's newest reading.
   void judge(DeviceId device, EffectSink& sink);
   /// Judges what nobody has reported, and repairs or adopts when nothing else is under way.

@@ -6,13 +6,10 @@
 #include <iterator>
 #include <tuple>
 
+#include "controller/plan/lower/lower.hpp"
+
 namespace loom {
-
 namespace {
-
-bool is_same_light(const Circuit& a, const Circuit& b) {
-  return a.transmitter == b.transmitter && a.receiver == b.receiver && a.slot == b.slot;
-}
 
 /// What the schedule has for its jobs' present stages, light of several timeslots once; of jobs that have nothing there, what
 /// they had `before`.
@@ -106,10 +103,7 @@ bool ConfirmedPlans::needs(NodeId node) const {
 }
 
 const DevicePlan* ConfirmedPlans::desired_of(const Fabric& fabric, DeviceId device) const {
-  const auto& devices = plan().nodes[fabric.device(device).agent.value].devices;
-  const auto found = std::lower_bound(devices.begin(), devices.end(), device,
-                                      [](const DevicePlan& plan, DeviceId wanted) { return plan.device < wanted; });
-  return found == devices.end() || found->device != device ? nullptr : &*found;
+  return device_of(fabric, plan(), device);
 }
 
 }  // namespace loom

@@ -95,7 +95,9 @@ void OperatorRequests::handle(const Requester& requester, const LasersRequest& r
   answered.revision = numbers_.next();
   if (request.on) {
     sessions_.await_rearm(facts_.now + facts_.timings.stage_deadline / 2, OwnLatches::lift);
-    reconciler_.relight({}, sink);
+    for (const Device& device : facts_.fabric->devices) {  // what drifted in the dark: nobody judged it there
+      reconciler_.judge(device.id, sink);
+    }
   } else {
     sessions_.await_rearm(Instant{});
     darken_all(*facts_.fabric, sessions_, order, sink);  // darkness does not wait for the disk; only light does

@@ -33,11 +33,6 @@ struct TransmitterTimeline {
   bool lingers = false;  ///< its laser goes on as it is, whatever anybody wants
 };
 
-bool same_light(const Circuit& a, const Circuit& b) {
-  return a.job == b.job && a.source == b.source && a.destination == b.destination && a.transmitter == b.transmitter &&
-         a.receiver == b.receiver && a.slot == b.slot && a.rate == b.rate;
-}
-
 class Lowering {
  public:
   explicit Lowering(const LowerRequest& request)
@@ -190,7 +185,7 @@ class Lowering {
       std::vector<Circuit> circuits;
       for (const Timeslot& timeslot : whole.stage->timeslots) {
         std::ranges::copy_if(timeslot.circuits, std::back_inserter(circuits), [&](const Circuit& circuit) {
-          return std::ranges::none_of(circuits, [&](const Circuit& known) { return same_light(known, circuit); });
+          return std::ranges::none_of(circuits, [&](const Circuit& known) { return is_same_light(known, circuit); });
         });
       }
       if (whole.stage->transmit == Transmit::grants && !circuits.empty()) {  // else all of it was left out
@@ -245,7 +240,7 @@ class Lowering {
   /// False: another timeslot has it already, and it is the same circuit.
   bool add_light(const Circuit& circuit, TransmitterTimeline& transmitter_timeline) {
     const auto known = std::ranges::find_if(transmitter_timeline.circuits,
-                                            [&](std::size_t index) { return same_light(circuits_[index], circuit); });
+                                            [&](std::size_t index) { return is_same_light(circuits_[index], circuit); });
     if (known != transmitter_timeline.circuits.end()) {
       scheduled_.push_back(*known);
       return false;
@@ -314,7 +309,7 @@ class Lowering {
       return false;
     }
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (!same_light(*before[i], circuits_[transmitter_timeline.circuits[i]])) {
+      if (!is_same_light(*before[i], circuits_[transmitter_timeline.circuits[i]])) {
         return false;
       }
     }
@@ -586,6 +581,12 @@ class Lowering {
 
 bool is_dark(const DevicePlan& plan) {
   return std::ranges::none_of(plan.timeline, [](const TimedSetpoint& entry) { return emits(entry.setpoint); });
+}
+
+const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id) {
+  const auto& devices = plan.nodes[fabric.device(id).agent.value].devices;
+  const auto found = std::ranges::lower_bound(devices, id, {}, &DevicePlan::device);
+  return found == devices.end() || found->device != id ? nullptr : &*found;
 }
 
 bool is_standing(const Stage& stage) { return stage.timeslots.size() == 1 && stage.timeslots.front().hold == kForever; }

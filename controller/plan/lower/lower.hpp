@@ -49,6 +49,13 @@ struct Lowered {
 bool is_standing(const Stage& stage);
 /// The device emits at no time.
 bool is_dark(const DevicePlan& plan);
+/// Equal but for the id.
+inline bool is_same_light(const Circuit& a, Circuit b) {
+  b.id = a.id;
+  return a == b;
+}
+/// The device's row; null: the plan has none.
+const DevicePlan* device_of(const Fabric& fabric, const Plan& plan, DeviceId id);
 
 /// A circuit whose transmitter's whole timeline, and whose path, are as in the base keeps its id and is not touched; every
 /// other one gets a new id. With lasers off the plan has no circuits, only positions.

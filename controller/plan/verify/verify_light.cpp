@@ -95,7 +95,8 @@ class LightRules {
     for (std::size_t i = 0; i < plan_.circuits.size(); ++i) {
       const Circuit& circuit = plan_.circuits[i];
       JobNumber number = numbers.at(circuit.job);
-      if (const DevicePlan* laser = laser_of(circuit); laser != nullptr && laser->left_alone && anew.contains(circuit.job)) {
+      if (const DevicePlan* laser = anew.empty() ? nullptr : laser_of(circuit);
+          laser != nullptr && laser->left_alone && anew.contains(circuit.job)) {
         const auto [own, is_new] = apart.emplace(circuit.job, static_cast<JobNumber>(jobs_ + 1));
         jobs_ += is_new ? 1 : 0;
         stays_of_[own->second] = number;
@@ -124,9 +125,13 @@ class LightRules {
     return device ? settings_.devices[device->value] : nullptr;
   }
 
-  /// In timeslots.
+  /// In timeslots, beside lasers that are left alone.
   std::set<JobId> jobs_laid_anew() const {
     std::set<JobId> jobs;
+    if (std::ranges::none_of(settings_.devices,
+                             [](const DevicePlan* device) { return device != nullptr && device->left_alone; })) {
+      return jobs;
+    }
     for (const Circuit& circuit : plan_.circuits) {
       const DevicePlan* laser = laser_of(circuit);
       if (laser != nullptr && laser->touched && laser->timeline.back().hold != kForever) {

@@ -27,7 +27,7 @@ class RunnerBench {
       : facts{small_fabric(3), "sip-ocs", {}, {}, Instant{std::chrono::seconds{100}}, true},
         journal({}),
         readings(*facts.fabric),
-        sessions(facts, desired, confirmed, alarms, readings),
+        sessions(facts, desired, confirmed, journal, alarms, readings),
         jobs(facts, desired),
         drift(facts.fabric->devices.size(), facts.timings, {}),
         found(facts, desired, confirmed, sessions, drift, {}),

@@ -21,6 +21,7 @@ struct Bench {
   ControllerFacts facts;
   DesiredIntent desired;
   ConfirmedPlans confirmed;
+  JournalQueue journal{{}};
   AlarmBoard alarms;
   DeviceReadings readings;
   AgentSessions sessions;
@@ -32,7 +33,7 @@ struct Bench {
   Bench()
       : facts{small_fabric(0), "oddl", {}, {}, Instant{seconds{100}}},
         readings(*facts.fabric),
-        sessions(facts, desired, confirmed, alarms, readings),
+        sessions(facts, desired, confirmed, journal, alarms, readings),
         jobs(facts, desired),
         watch(facts, desired, confirmed, sessions, jobs) {
     for (const Node& node : facts.fabric->nodes) {

@@ -34,6 +34,7 @@ struct Bench {
   ControllerFacts facts;
   DesiredIntent desired;
   ConfirmedPlans confirmed;
+  JournalQueue journal{{}};
   AlarmBoard alarms;
   DeviceReadings readings;
   AgentSessions sessions;
@@ -43,7 +44,7 @@ struct Bench {
   Bench()
       : facts{four_nodes(), "sip_ocs", {}, {}, Instant{seconds{100}}},
         readings(*facts.fabric),
-        sessions(facts, desired, confirmed, alarms, readings),
+        sessions(facts, desired, confirmed, journal, alarms, readings),
         watch(facts, confirmed, sessions, alarms) {
     for (const Node& node : facts.fabric->nodes) {
       greet(node.id);
