@@ -230,10 +230,11 @@ class RequestBench {
   std::function<std::optional<Error>(NodeId, const NodePlan&)> objection;  ///< what an agent has against a Prepare
   std::function<std::optional<Body>(const Envelope&)> misbehave{};         ///< what an agent answers instead of obeying
   std::uint64_t last_request = 0;
-  std::optional<Error> journal_refuses;  ///< every row from now on
-  bool snapshot_due = false;             ///< says the journal until there is one
-  RecordBytes record_bytes;              ///< of the next incarnation
-  DriftPolicy drift;                     ///< likewise
+  std::shared_ptr<const PlanRequest> planned_for;  ///< the last plan
+  std::optional<Error> journal_refuses;            ///< every row from now on
+  bool snapshot_due = false;                       ///< says the journal until there is one
+  RecordBytes record_bytes;                        ///< of the next incarnation
+  DriftPolicy drift;                               ///< likewise
 
  private:
   void take(Send& send) {
@@ -304,6 +305,7 @@ class RequestBench {
     events_.push_back(Appended{++appended_, snapshot_due});
   }
   void take(MakePlan& order) {
+    planned_for = order.request;
     PlanOutcome made{order.request->revision, make_plan(all_architectures(), *order.request), std::chrono::milliseconds{2}};
     made.row_bytes = record_bytes && made.result ? record_bytes(planned_row(*made.result, {})) : 0;
     events_.push_back(Planned{std::move(made)});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What agents latched by themselves, as a controller deals with it: it says so, lights nothing, and lifts what an operator
 // meant.
+#include "controller/schedule/estimate.hpp"
 #include "tests/unit/requests/request_bench.hpp"
 
 using namespace loom;
@@ -150,8 +151,19 @@ TEST_CASE("light that lasers off made dark comes back where it was, also by a co
   REQUIRE(bench.ask(SubmitJob{newcomer, false}).outcome.ok());
   bench.settle();
   REQUIRE(bench.ask(LasersRequest{true}).outcome.ok());
-  bench.run_for(seconds{5});
+  bench.run_for(milliseconds{500});
   bench.settle();
+  REQUIRE(bench.planned_for->darkened);  // what the scheduler keeps for who had it
+  const Demand demand = estimate(bench.planned_for->intent, bench.planned_for->base.get(), bench.planned_for->darkened.get());
+  const auto old = std::ranges::find(demand.jobs, before.front().job, &JobDemand::job);
+  REQUIRE(old != demand.jobs.end());
+  CHECK(bench.planned_for->base->circuits.empty());
+  CHECK(old->held.size() == before.size());
+  for (const ScheduledCircuit& each : before) {
+    CHECK(std::ranges::any_of(old->held, [&](const Circuit& held) {
+      return held.source == each.source && held.destination == each.destination && held.slot == each.slot;
+    }));
+  }
   auto after = bench.shown();
   std::erase_if(after, [&](const ScheduledCircuit& each) { return each.job != before.front().job; });
   CHECK(after == before);
